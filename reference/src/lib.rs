@@ -1,0 +1,2 @@
+//! The reference: one way to keep a conversation.
+#![no_std]

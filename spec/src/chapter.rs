@@ -1,0 +1,110 @@
+//! The text of the spec: one chapter a file in `spec/text/`, one section a rule.
+//!
+//! A section begins with `### r[<rule id>] MUST` (or `SHOULD`), then the rule's
+//! sentence as its first paragraph, then paragraphs that begin with `**Why.**`
+//! and `**Harm.**`, then an example as a block of JSON: a case like those in
+//! `fixtures/`, which the tests run.
+
+use alloc::string::String;
+
+/// A chapter of the spec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chapter {
+    /// What is kept.
+    Record,
+    /// What crosses to a model.
+    Replay,
+    /// What never replays.
+    Authority,
+}
+
+/// One rule's section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Section {
+    /// The level, as written: `MUST` or `SHOULD`.
+    pub level: &'static str,
+    /// Everything under the heading, without the examples.
+    pub body: &'static str,
+}
+
+impl Chapter {
+    /// All chapters that hold rules.
+    pub const ALL: [Self; 3] = [Self::Record, Self::Replay, Self::Authority];
+
+    /// The chapter's name: the first word of its rules' ids.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Record => "record",
+            Self::Replay => "replay",
+            Self::Authority => "authority",
+        }
+    }
+
+    /// The chapter's text, in Markdown.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Record => include_str!("../text/record.md"),
+            Self::Replay => include_str!("../text/replay.md"),
+            Self::Authority => include_str!("../text/authority.md"),
+        }
+    }
+
+    /// The section of the rule with this id, if the chapter has it.
+    #[must_use]
+    pub fn section(self, id: &str) -> Option<Section> {
+        sections(self.text()).find(|(label, _)| *label == id).map(|(_, section)| section)
+    }
+
+    /// The ids of the rules that the chapter has a section for, in order.
+    pub fn labels(self) -> impl Iterator<Item = &'static str> {
+        sections(self.text()).map(|(label, _)| label)
+    }
+}
+
+impl Section {
+    /// The rule's sentence: the first paragraph, on one line.
+    #[must_use]
+    pub fn sentence(self) -> String {
+        self.paragraph(|paragraph| !paragraph.starts_with("**"))
+    }
+
+    /// Why the rule is so, on one line.
+    #[must_use]
+    pub fn why(self) -> String {
+        self.paragraph(|paragraph| paragraph.starts_with("**Why.**")).replacen("**Why.** ", "", 1)
+    }
+
+    /// What happens to people where it is broken, on one line.
+    #[must_use]
+    pub fn harm(self) -> String {
+        self.paragraph(|paragraph| paragraph.starts_with("**Harm.**")).replacen("**Harm.** ", "", 1)
+    }
+
+    /// The section's examples: the text of each block of JSON.
+    pub fn examples(self) -> impl Iterator<Item = &'static str> {
+        self.body
+            .split("```json\n")
+            .skip(1)
+            .map(|rest| rest.split("\n```").next().unwrap_or_default())
+    }
+
+    fn paragraph(self, wanted: impl Fn(&str) -> bool) -> String {
+        let found =
+            self.body.split("\n\n").map(str::trim).find(|text| !text.is_empty() && wanted(text));
+        found.unwrap_or_default().replace('\n', " ")
+    }
+}
+
+/// The labelled sections of a chapter, in order.
+fn sections(text: &'static str) -> impl Iterator<Item = (&'static str, Section)> {
+    text.split("\n### r[").skip(1).filter_map(|section| {
+        let (heading, rest) = section.split_once('\n')?;
+        let (label, level) = heading.split_once("] ")?;
+        // A section ends at the next heading of any level.
+        let body = rest.split("\n## ").next().unwrap_or_default();
+        Some((label, Section { level: level.trim(), body }))
+    })
+}

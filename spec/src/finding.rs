@@ -1,0 +1,38 @@
+//! Findings: a breach of a rule, at its place.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use crate::rule::Rule;
+
+/// A breach of a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The rule.
+    pub rule: Rule,
+    /// The step of the trace that shows it, counted from 0.
+    pub step: usize,
+    /// The row of the record that it is about, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// The place in the payload, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The id of the target's own rule, where the breach is of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_rule: Option<&'static str>,
+    /// What is so and should not be.
+    pub message: String,
+}
+
+/// What a judge says of one trace and one rule.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ruling {
+    /// In how many places the rule had something to decide. Zero means that the
+    /// trace proves nothing about it, and is no pass.
+    pub witnesses: usize,
+    /// Where it is broken.
+    pub findings: Vec<Finding>,
+}
