@@ -36,3 +36,37 @@ pub struct Ruling {
     /// Where it is broken.
     pub findings: Vec<Finding>,
 }
+
+impl Finding {
+    /// A finding at a step; its place is added with the methods below.
+    #[must_use]
+    pub fn new(rule: Rule, step: usize, message: impl Into<String>) -> Self {
+        Self { rule, step, seq: None, path: None, target_rule: None, message: message.into() }
+    }
+
+    /// The same finding, about this row.
+    #[must_use]
+    pub fn row(mut self, seq: u64) -> Self {
+        self.seq = Some(seq);
+        self
+    }
+
+    /// The same finding, at this place of the payload.
+    #[must_use]
+    pub fn at(mut self, path: &str) -> Self {
+        self.path = Some(String::from(path));
+        self
+    }
+}
+
+impl Ruling {
+    /// Counts a place where the rule had something to decide.
+    pub fn witness(&mut self) {
+        self.witnesses += 1;
+    }
+
+    /// Adds a finding; a place that breaks the rule is a witness of it too.
+    pub fn find(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+}

@@ -1,11 +1,27 @@
-//! The judges: one a rule, one file a chapter.
+//! The judges: one a rule, one file a topic.
 //!
 //! A judge looks at a [`Trace`], the steps that were asked for and what came
-//! back. It knows nothing of any implementation. It compares no whole texts:
-//! wording is free and meaning is not, so it follows canaries.
+//! back. It knows nothing of any implementation and calls none. It compares no
+//! whole texts: wording is free and meaning is not, so it follows canaries.
+//!
+//! What a judge needs to know of the record it works out for itself, by another
+//! way than the reference: see `held`, `context` and `crossing`.
+
+mod authority;
+mod canary;
+mod context;
+mod crossing;
+mod evidence;
+mod held;
+mod log;
+mod record;
+mod replay;
+mod words;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+
+use evidence::Evidence;
 
 use crate::finding::Ruling;
 use crate::op::{Hello, Op, Outcome};
@@ -29,9 +45,82 @@ pub struct Step {
     pub outcome: Outcome,
 }
 
-/// Judges a trace by every judged rule.
+/// Judges a trace by every judged rule. A rule that is not yet judged has no
+/// ruling.
 #[must_use]
 pub fn judge(trace: &Trace) -> BTreeMap<Rule, Ruling> {
-    let _ = trace;
-    BTreeMap::new()
+    let prepared = evidence::Prepared::of(trace);
+    let evidence = Evidence::of(trace, &prepared);
+    Rule::ALL
+        .iter()
+        .filter_map(|rule| {
+            let mut ruling = judge_of(*rule)?(&evidence);
+            ruling.findings.sort_by_key(|finding| (finding.step, finding.seq));
+            Some((*rule, ruling))
+        })
+        .collect()
+}
+
+type Judge = fn(&Evidence<'_>) -> Ruling;
+
+/// The judge of a rule. None for a rule that is not yet judged.
+fn judge_of(rule: Rule) -> Option<Judge> {
+    let judge: Judge = match rule {
+        Rule::RecordAppendOnly => record::append_only,
+        Rule::RecordOneHistory => record::one_history,
+        Rule::RecordSeqGapFree => record::seq_gap_free,
+        Rule::RecordExpectedSeq => record::expected_seq,
+        Rule::RecordBlocksTyped => record::blocks_typed,
+        Rule::RecordVerbatim => record::verbatim,
+        Rule::RecordKindsExhaustive => record::kinds_exhaustive,
+        Rule::RecordUnknownRow => record::unknown_row,
+        Rule::RecordVersion => record::version,
+        Rule::RecordTornTail => record::torn_tail,
+        Rule::RecordLoadReadOnly => record::load_read_only,
+        Rule::RecordKeyedAppend | Rule::RecordLookupShadowed | Rule::RecordDeleteConversation => {
+            return None;
+        }
+        Rule::RecordInterruptedKept => record::interrupted_kept,
+        Rule::RecordCallStarted => record::call_started,
+        Rule::RecordExpectedShape => record::expected_shape,
+
+        Rule::ReplayTotal => replay::total,
+        Rule::ReplayContextOnly => replay::context_only,
+        Rule::ReplayTextAsSpeech => replay::text_as_speech,
+        Rule::ReplayOneDeclaration => replay::one_declaration,
+        Rule::ReplayCallAnswered => replay::call_answered,
+        Rule::ReplayResultBound => replay::result_bound,
+        Rule::ReplayPairsByPlace => replay::pairs_by_place,
+        Rule::ReplayDidNotComplete => replay::did_not_complete,
+        Rule::ReplayNeverStarted => replay::never_started,
+        Rule::ReplayOrphanToProse => replay::orphan_to_prose,
+        Rule::ReplayOrphanNotSpeech => replay::orphan_not_speech,
+        Rule::ReplayLateResult => replay::late_result,
+        Rule::ReplayEarlyResult => replay::early_result,
+        Rule::ReplayDoingNotSaying => replay::doing_not_saying,
+        Rule::ReplaySayingNotDoing => replay::saying_not_doing,
+        Rule::ReplayReasoningNative => replay::reasoning_native,
+        Rule::ReplayReasoningPrefix => replay::reasoning_prefix,
+        Rule::ReplayReasoningRequired => replay::reasoning_required,
+        Rule::ReplayImageOrMarker => replay::image_or_marker,
+        Rule::ReplayVisionOnlyImages => replay::vision_only_images,
+        Rule::ReplayNoEmpty => replay::no_empty,
+        Rule::ReplayIdsValid => replay::ids_valid,
+        Rule::ReplayArgumentsValid => replay::arguments_valid,
+        Rule::ReplayDeterministic => replay::deterministic,
+        Rule::ReplayPrefixStable => replay::prefix_stable,
+        Rule::ReplayAnomaliesNamed => replay::anomalies_named,
+        Rule::ReplayRunningOrCold => replay::running_or_cold,
+        Rule::ReplayKindsExhaustive => replay::kinds_exhaustive,
+        Rule::ReplayEndsRight => replay::ends_right,
+        Rule::ReplayConstraintsSaid => replay::constraints_said,
+        Rule::ReplayToolsAbsent => replay::tools_absent,
+
+        Rule::AuthorityFresh => authority::fresh,
+        Rule::AuthorityNeverStored => authority::never_stored,
+        Rule::AuthorityRecomputed => authority::recomputed,
+        Rule::AuthorityNotSpeech => authority::not_speech,
+        Rule::AuthorityStaleInert => authority::stale_inert,
+    };
+    Some(judge)
 }

@@ -1,0 +1,219 @@
+//! The judges of chapter `authority`.
+
+use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::canary::Class;
+use super::crossing::Crossing;
+use super::evidence::Evidence;
+use super::words::{self, says};
+use crate::finding::{Finding, Ruling};
+use crate::json::Json;
+use crate::op::{AuthorityMode, Facts, Op, Outcome, RefusalCode};
+use crate::record::Row;
+use crate::rule::Rule;
+use crate::wire::{Body, WireRole};
+
+/// The facts that can be followed: each as it must be told.
+fn told(facts: &Facts) -> Vec<Cow<'_, str>> {
+    [Some(&facts.user), Some(&facts.expected_account), Some(&facts.node), facts.drift.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|fact| fact.to_unicode())
+        .filter(|fact| !fact.trim().is_empty())
+        .collect()
+}
+
+/// The requests, with their facts.
+fn requests<'e>(evidence: &'e Evidence<'_>) -> impl Iterator<Item = (&'e Crossing<'e>, &'e Facts)> {
+    evidence.crossings.iter().filter_map(|crossing| Some((crossing, crossing.asked.facts?)))
+}
+
+/// All text of the system's messages; and how many parts it is in.
+fn system_text(crossing: &Crossing<'_>) -> (String, usize) {
+    let system = crossing.wire.parts().filter(|(message, _)| message.role == WireRole::System);
+    let texts: Vec<&str> = system
+        .filter_map(|(_, part)| match &part.body {
+            Body::Text(text) => Some(text.as_str()),
+            Body::Reasoning(_)
+            | Body::Call(_)
+            | Body::Result(_)
+            | Body::Image(_)
+            | Body::Foreign(_) => None,
+        })
+        .collect();
+    (texts.join("\n"), texts.len())
+}
+
+/// `authority.fresh`: each request carries one system block, and it tells the
+/// facts of that request.
+pub(super) fn fresh(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    for (crossing, facts) in requests(evidence) {
+        ruling.witness();
+        let step = crossing.asked.step;
+        let (text, blocks) = system_text(crossing);
+        if blocks != 1 {
+            let message = format!("a request must carry one authority block; it carries {blocks}");
+            ruling.find(Finding::new(Rule::AuthorityFresh, step, message));
+        }
+        for fact in told(facts).iter().filter(|fact| !text.contains(fact.trim())) {
+            let message =
+                format!("the authority block does not tell a fact of its request: {fact:?}");
+            ruling.find(Finding::new(Rule::AuthorityFresh, step, message));
+        }
+    }
+    ruling
+}
+
+/// `authority.never-stored`: an append that carries an authority block is
+/// refused, and what a request was told is in no row afterwards.
+pub(super) fn never_stored(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    let rule = Rule::AuthorityNeverStored;
+    let mut facts: BTreeSet<Cow<'_, str>> = BTreeSet::new();
+    for (step, taken) in evidence.trace.steps.iter().enumerate() {
+        match (&taken.op, &taken.outcome) {
+            (Op::Request { authority, .. }, _) => facts.extend(told(authority)),
+            (Op::Append { rows, .. }, outcome) => {
+                let carriers = rows.iter().filter_map(|raw| Row::decode(raw).ok());
+                let Some(row) = carriers.into_iter().find(Row::holds_authority) else { continue };
+                ruling.witness();
+                let refused = matches!(outcome, Outcome::Refused(refusal)
+                    if [RefusalCode::AuthorityStored, RefusalCode::Conflict].contains(&refusal.code));
+                if !refused && !matches!(outcome, Outcome::Unsupported { .. }) {
+                    let message =
+                        "an authority block was given to be stored, and not refused as that";
+                    ruling.find(Finding::new(rule, step, message).row(row.seq));
+                }
+            }
+            (Op::Read { .. }, Outcome::Rows { rows }) if !facts.is_empty() => {
+                let Some(held) = evidence.holdings.before[step] else { continue };
+                ruling.witness();
+                let given = evidence.holdings.raw(held);
+                for fact in facts.iter().filter(|fact| !holds(given, fact)) {
+                    if let Some(at) = rows.iter().position(|row| row.get().contains(&**fact)) {
+                        let message = format!("a request's fact is in a row: {fact:?}");
+                        ruling.find(Finding::new(rule, step, message).row(at as u64));
+                    }
+                }
+            }
+            _other => {}
+        }
+    }
+    ruling
+}
+
+fn holds(rows: &[Json], text: &str) -> bool {
+    rows.iter().any(|row| row.get().contains(text))
+}
+
+/// `authority.recomputed`: two requests with other facts over one record differ
+/// in the authority block, and in nothing else.
+pub(super) fn recomputed(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    let all: Vec<_> = requests(evidence).collect();
+    for (at, (crossing, facts)) in all.iter().enumerate() {
+        let step = crossing.asked.step;
+        let earlier = all[..at].iter().rev().find(|(other, before)| {
+            let same_record =
+                evidence.holdings.before[other.asked.step] == evidence.holdings.before[step];
+            same_record && other.asked.replay == crossing.asked.replay && before != facts
+        });
+        let Some((other, _)) = earlier else { continue };
+        ruling.witness();
+        if system_text(other) == system_text(crossing) {
+            let message = format!(
+                "the facts are not those of step {}, and the authority block is the same",
+                other.asked.step
+            );
+            ruling.find(Finding::new(Rule::AuthorityRecomputed, step, message));
+        }
+        if rest(other) != rest(crossing) {
+            let message = format!(
+                "only the authority block may differ from step {}; something else does",
+                other.asked.step
+            );
+            ruling.find(Finding::new(Rule::AuthorityRecomputed, step, message));
+        }
+    }
+    ruling
+}
+
+/// Everything on a wire but the system's messages.
+fn rest<'c>(crossing: &'c Crossing<'_>) -> Vec<(WireRole, &'c str)> {
+    crossing
+        .wire
+        .parts()
+        .filter(|(message, _)| message.role != WireRole::System)
+        .map(|(message, part)| (message.role, part.sent.as_str()))
+        .collect()
+}
+
+/// `authority.not-speech`: the facts are the system's words and nobody else's.
+pub(super) fn not_speech(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    for (crossing, facts) in requests(evidence) {
+        let given = evidence.holdings.before[crossing.asked.step];
+        let given = given.map_or(&[][..], |held| evidence.holdings.raw(held));
+        let facts = told(facts);
+        let mine = facts.iter().filter(|fact| fact.chars().count() >= 6 && !holds(given, fact));
+        for fact in mine {
+            ruling.witness();
+            let elsewhere = crossing.wire.parts().find(|(message, part)| {
+                message.role != WireRole::System && part.sent.contains(&**fact)
+            });
+            if let Some((message, part)) = elsewhere {
+                let text = format!("a fact of the runtime crosses as {:?}: {fact:?}", message.role);
+                let finding = Finding::new(Rule::AuthorityNotSpeech, crossing.asked.step, text);
+                ruling.find(finding.at(&part.path));
+            }
+        }
+    }
+    ruling
+}
+
+/// `authority.stale-inert`: of an authority block that is stored nothing crosses;
+/// and the fresh one says who borrows and who was not admitted.
+pub(super) fn stale_inert(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    for crossing in evidence.alive() {
+        let step = crossing.asked.step;
+        let fresh: Vec<_> = crossing.asked.facts.map(told).unwrap_or_default();
+        for (needle, text) in crossing.seen.needles.texts.iter().enumerate() {
+            let sources = &crossing.seen.needles.sources[needle];
+            let only_stale = sources.iter().all(|(_, class)| *class == Class::Authority);
+            if !only_stale
+                || !crossing.seen.needles.is_strong(needle)
+                || fresh.iter().any(|fact| fact == text)
+            {
+                continue;
+            }
+            ruling.witness();
+            if let Some(sighting) = crossing.seen.of_text(text).next() {
+                let message = format!("a stale authority block crosses: {text:?}");
+                let finding = Finding::new(Rule::AuthorityStaleInert, step, message);
+                ruling.find(finding.row(sources[0].0).at(crossing.seen.place(sighting).path));
+            }
+        }
+    }
+    for (crossing, facts) in requests(evidence) {
+        let (text, _) = system_text(crossing);
+        let wordings = &evidence.trace.hello.wordings;
+        let borrows = facts.mode == AuthorityMode::Borrowed;
+        ruling.witnesses += usize::from(borrows) + usize::from(!facts.admitted);
+        let step = crossing.asked.step;
+        if borrows && !says(&text, &wordings.borrowed, words::BORROWED) {
+            let message = "a borrowed mode is not told that it borrows";
+            ruling.find(Finding::new(Rule::AuthorityStaleInert, step, message));
+        }
+        if !facts.admitted && !says(&text, &wordings.not_admitted, words::NOT_ADMITTED) {
+            let message = "an account that was not admitted is not told so";
+            ruling.find(Finding::new(Rule::AuthorityStaleInert, step, message));
+        }
+    }
+    ruling
+}

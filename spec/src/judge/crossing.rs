@@ -1,0 +1,246 @@
+//! One replay under judgement: what was to cross, what did, and which call and
+//! result on the wire is which of the record's.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::canary::{self, Kind, Sightings};
+use super::context::{Context, What};
+use crate::json::Tree;
+use crate::op::{Facts, Replay, Replayed};
+use crate::record::{Call, Row};
+use crate::wire::{Body, Wire, WireCall, WireResult};
+
+/// A replay, lifted, with everything that its judges ask for.
+#[derive(Debug)]
+pub(super) struct Crossing<'a> {
+    pub asked: Asked<'a>,
+    /// The rows that were held.
+    pub rows: &'a [Row],
+    pub records_call_starts: bool,
+    pub context: Context<'a>,
+    pub seen: Sightings<'a>,
+    pub wire: &'a Wire,
+    pub calls: Vec<CallAt<'a>>,
+    pub results: Vec<ResultAt<'a>>,
+    /// For each call of the context (by piece), its call on the wire.
+    pub wire_call: BTreeMap<usize, usize>,
+    /// For each call on the wire, the results that directly follow its
+    /// declaration and carry its id.
+    pub answers: Vec<Vec<usize>>,
+    /// For each result on the wire, the call that it answers.
+    pub answered: Vec<Option<usize>>,
+    /// For each result on the wire, the places of its text.
+    result_places: Vec<Vec<usize>>,
+}
+
+/// A call on the wire, in its place.
+#[derive(Debug)]
+pub(super) struct CallAt<'a> {
+    pub message: usize,
+    pub part: usize,
+    pub path: &'a str,
+    pub call: &'a WireCall,
+}
+
+/// A result on the wire, in its place.
+#[derive(Debug)]
+pub(super) struct ResultAt<'a> {
+    pub message: usize,
+    pub part: usize,
+    pub path: &'a str,
+    pub result: &'a WireResult,
+    /// The message that declared the calls of the run it stands in, if it stands
+    /// directly behind one.
+    pub declaration: Option<usize>,
+}
+
+/// What was asked, and what came back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub step: usize,
+    pub replay: &'a Replay,
+    /// The facts, where it was a request.
+    pub facts: Option<&'a Facts>,
+    pub replayed: &'a Replayed,
+}
+
+impl<'a> Crossing<'a> {
+    /// Lays a wire beside the context.
+    pub fn new(
+        asked: Asked<'a>,
+        rows: &'a [Row],
+        records_call_starts: bool,
+        context: Context<'a>,
+        seen: Sightings<'a>,
+        wire: &'a Wire,
+    ) -> Self {
+        let (calls, results) = calls_and_results(wire);
+        let wire_call = match_calls(&context, &calls);
+        let answers = answers(&calls, &results);
+        let mut answered = alloc::vec![None; results.len()];
+        for (call, mine) in answers.iter().enumerate() {
+            mine.iter().for_each(|result| answered[*result] = Some(call));
+        }
+        let mut result_places = alloc::vec![Vec::new(); results.len()];
+        for (at, place) in seen.places.iter().enumerate() {
+            if let Kind::Output(result) = place.kind {
+                result_places[result].push(at);
+            }
+        }
+        Self {
+            asked,
+            rows,
+            records_call_starts,
+            context,
+            seen,
+            wire,
+            calls,
+            results,
+            wire_call,
+            answers,
+            answered,
+            result_places,
+        }
+    }
+
+    /// True if the wire carries anything of the record, or there is nothing that
+    /// could be told. A wire that carries nothing keeps no rule.
+    pub fn is_alive(&self) -> bool {
+        let expected = self.context.pieces.iter().any(|piece| match &piece.what {
+            What::Said(_, text) => !text.trim().is_empty(),
+            What::Called(_) => true,
+            What::Answered(result) => super::context::outputs(result).next().is_some(),
+            What::Thought(_) | What::Shown(..) | What::Edge(_) => false,
+        });
+        !expected || !self.seen.all.is_empty() || !self.wire_call.is_empty()
+    }
+
+    /// All text in a result.
+    pub fn text_in_result(&self, result: usize) -> String {
+        let places = self.result_places[result].iter();
+        let texts: Vec<&str> = places.map(|at| &*self.seen.places[*at].text).collect();
+        texts.join(" ")
+    }
+}
+
+fn calls_and_results(wire: &Wire) -> (Vec<CallAt<'_>>, Vec<ResultAt<'_>>) {
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    // The declaration whose run of results has not been broken yet.
+    let mut open: Option<usize> = None;
+    let mut number = 0;
+    for (message, said) in wire.messages.iter().enumerate() {
+        let mut declares = false;
+        for part in &said.parts {
+            match &part.body {
+                Body::Call(call) => {
+                    calls.push(CallAt { message, part: number, path: &part.path, call });
+                    declares = true;
+                }
+                Body::Result(result) => results.push(ResultAt {
+                    message,
+                    part: number,
+                    path: &part.path,
+                    result,
+                    declaration: open,
+                }),
+                Body::Text(_) | Body::Reasoning(_) | Body::Image(_) | Body::Foreign(_) => {
+                    open = None;
+                }
+            }
+            number += 1;
+        }
+        if declares {
+            open = Some(message);
+        } else if said.parts.is_empty() {
+            open = None;
+        }
+    }
+    (calls, results)
+}
+
+/// Which call of the context is which on the wire: the next that fits.
+fn match_calls(context: &Context<'_>, wire: &[CallAt<'_>]) -> BTreeMap<usize, usize> {
+    let stored: Vec<(usize, Known)> =
+        context.calls().map(|(at, _, call)| (at, Known::of(call))).collect();
+    let on_wire: Vec<Known> = wire.iter().map(|at| Known::on_wire(at.call)).collect();
+    let mut matched = BTreeMap::new();
+    let mut from = 0;
+    for (at, known) in &stored {
+        let next = on_wire[from..].iter().position(|candidate| known.fits(candidate));
+        if let Some(next) = next {
+            matched.insert(*at, from + next);
+            from += next + 1;
+        }
+    }
+    matched
+}
+
+/// By what a call is known: its name, and the strings in its arguments.
+struct Known {
+    name: String,
+    arguments: Option<Tree>,
+    strings: Vec<String>,
+}
+
+impl Known {
+    fn of(call: &Call) -> Self {
+        Self::new(
+            &call.name.to_unicode(),
+            &crate::json::mend_surrogates(&call.arguments.to_unicode()),
+        )
+    }
+
+    fn on_wire(call: &WireCall) -> Self {
+        Self::new(&call.name, &call.arguments)
+    }
+
+    fn new(name: &str, arguments: &str) -> Self {
+        let strings = canary::arguments(arguments);
+        Self {
+            name: name.chars().filter(char::is_ascii_alphanumeric).collect(),
+            arguments: Tree::parse(arguments),
+            strings: strings.iter().map(|text| String::from(canary::canary(text))).collect(),
+        }
+    }
+
+    fn fits(&self, wire: &Self) -> bool {
+        let same_name = self.name == wire.name
+            || self.name.is_empty()
+            || (self.name.len() > 64 && self.name.starts_with(&wire.name));
+        let same_arguments = self.arguments.is_some() && self.arguments == wire.arguments;
+        let holds = |text: &String| wire.strings.iter().any(|other| other.contains(text.as_str()));
+        same_name
+            && (same_arguments || self.strings.iter().filter(|text| text.len() >= 8).all(holds))
+    }
+}
+
+/// For each call, the results in the run behind its declaration that carry its
+/// id. Where one declaration has an id twice, they are dealt out in order.
+fn answers(calls: &[CallAt<'_>], results: &[ResultAt<'_>]) -> Vec<Vec<usize>> {
+    let mut by_id: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
+    for (at, result) in results.iter().enumerate() {
+        if let Some(declaration) = result.declaration {
+            by_id.entry((declaration, &result.result.call)).or_default().push(at);
+        }
+    }
+    let mut shared: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
+    for (at, call) in calls.iter().enumerate() {
+        shared.entry((call.message, &call.call.id)).or_default().push(at);
+    }
+    let mut answers = alloc::vec![Vec::new(); calls.len()];
+    for (key, group) in shared {
+        let found = by_id.remove(&key).unwrap_or_default();
+        for (index, result) in found.into_iter().enumerate() {
+            answers[group[index.min(group.len() - 1)]].push(result);
+        }
+    }
+    answers
+}
+
+/// A stored call, told for a message.
+pub(super) fn told(call: &Call) -> String {
+    format!("call `{}` of {}", call.id, call.name)
+}

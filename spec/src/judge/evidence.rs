@@ -1,0 +1,95 @@
+//! Everything that the judges of a trace look at, worked out once.
+
+use alloc::vec::Vec;
+
+use super::Trace;
+use super::canary::Sightings;
+use super::context::Context;
+use super::crossing::Crossing;
+use super::held::Holdings;
+use crate::op::{Op, Outcome, Report};
+use crate::wire::Wire;
+
+/// What a trace holds in itself: the records, and the wires of its replays.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub holdings: Holdings,
+    /// For each replay that yielded a payload: its step, and the lifted wire.
+    wires: Vec<(usize, Wire)>,
+}
+
+impl Prepared {
+    pub fn of(trace: &Trace) -> Self {
+        let mut wires = Vec::new();
+        for (step, taken) in trace.steps.iter().enumerate() {
+            if let (Some(replay), Outcome::Replayed(replayed)) = (taken.op.replay(), &taken.outcome)
+            {
+                wires.push((step, replay.target.lift(&replayed.payload)));
+            }
+        }
+        Self { holdings: Holdings::of(trace), wires }
+    }
+}
+
+/// A trace with everything that its judges ask for.
+#[derive(Debug)]
+pub(super) struct Evidence<'a> {
+    pub trace: &'a Trace,
+    pub holdings: &'a Holdings,
+    /// The replays and requests that yielded a payload while a record was held.
+    pub crossings: Vec<Crossing<'a>>,
+}
+
+impl<'a> Evidence<'a> {
+    pub fn of(trace: &'a Trace, prepared: &'a Prepared) -> Self {
+        let holdings = &prepared.holdings;
+        let crossings = prepared
+            .wires
+            .iter()
+            .filter_map(|(step, wire)| crossing(trace, holdings, *step, wire))
+            .collect();
+        Self { trace, holdings, crossings }
+    }
+
+    /// The replays that carry anything of their record: only these can be
+    /// witnesses of a rule.
+    pub fn alive(&self) -> impl Iterator<Item = &Crossing<'a>> {
+        self.crossings.iter().filter(|crossing| crossing.is_alive())
+    }
+
+    /// True if the implementation reports this beside a payload.
+    pub fn reports(&self, report: Report) -> bool {
+        self.trace.hello.reports.contains(&report)
+    }
+}
+
+fn crossing<'a>(
+    trace: &'a Trace,
+    holdings: &'a Holdings,
+    step: usize,
+    wire: &'a Wire,
+) -> Option<Crossing<'a>> {
+    let held = holdings.before[step]?;
+    let rows = holdings.rows(held);
+    let taken = &trace.steps[step];
+    let Outcome::Replayed(replayed) = &taken.outcome else { return None };
+    let replay = taken.op.replay()?;
+    let facts = match &taken.op {
+        Op::Request { authority, .. } => Some(authority),
+        Op::Load { .. }
+        | Op::Open { .. }
+        | Op::Append { .. }
+        | Op::Read { .. }
+        | Op::Log {}
+        | Op::Restart {}
+        | Op::Replay(_) => None,
+    };
+    Some(Crossing::new(
+        super::crossing::Asked { step, replay, facts, replayed },
+        rows,
+        holdings.generations[held.generation].records_call_starts,
+        Context::of(rows),
+        Sightings::of(super::canary::Needles::of(rows), wire),
+        wire,
+    ))
+}

@@ -1,0 +1,167 @@
+//! What an implementation must be holding at each step, by the judges' own
+//! reading of what it was given and what it accepted.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::log::{self, Reading};
+use super::{Step, Trace};
+use crate::json::{Fields, Json, RawValue};
+use crate::op::{Op, Outcome, RefusalCode};
+use crate::record::{Header, Row, RowError};
+use crate::text::Text;
+
+/// One record, from the load that began it: rows are only ever added to it.
+#[derive(Debug, Default)]
+pub(super) struct Generation {
+    /// Whether the header promises a row for each start of a tool.
+    pub records_call_starts: bool,
+    /// The rows, as they were given.
+    pub raw: Vec<Json>,
+    /// The same rows, read.
+    pub rows: Vec<Row>,
+}
+
+/// A record at one moment: so many rows of a generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Snapshot {
+    pub generation: usize,
+    pub rows: usize,
+}
+
+/// What was held, over a whole trace.
+#[derive(Debug, Default)]
+pub(super) struct Holdings {
+    pub generations: Vec<Generation>,
+    /// What was held when each step began.
+    pub before: Vec<Option<Snapshot>>,
+    /// What was held when each step had ended.
+    pub after: Vec<Option<Snapshot>>,
+}
+
+impl Holdings {
+    pub fn of(trace: &Trace) -> Self {
+        let mut holdings = Self::default();
+        let mut now: Option<Snapshot> = None;
+        for step in &trace.steps {
+            holdings.before.push(now);
+            now = holdings.after_step(step, now);
+            holdings.after.push(now);
+        }
+        holdings
+    }
+
+    fn after_step(&mut self, step: &Step, now: Option<Snapshot>) -> Option<Snapshot> {
+        let loaded = matches!(step.outcome, Outcome::Loaded { .. });
+        match &step.op {
+            Op::Load { header, rows } if loaded => {
+                let raws = rows.iter().map(|raw| &**raw);
+                Some(self.begin(header.as_deref(), raws))
+            }
+            Op::Open { log } if loaded => {
+                let Reading { header, rows, .. } = log::read(&log.0);
+                Some(self.begin(header.as_deref(), rows.iter().map(|(raw, _)| &**raw)))
+            }
+            Op::Load { .. } | Op::Open { .. } => None,
+            Op::Append { rows, .. } => match (&step.outcome, now) {
+                (Outcome::Appended { .. }, Some(now)) => {
+                    let generation = &mut self.generations[now.generation];
+                    generation.extend(rows.iter().map(|raw| &**raw));
+                    Some(Snapshot { rows: generation.rows.len(), ..now })
+                }
+                _other => now,
+            },
+            Op::Read { .. } | Op::Log {} | Op::Restart {} | Op::Replay(_) | Op::Request { .. } => {
+                now
+            }
+        }
+    }
+
+    fn begin<'a>(
+        &mut self,
+        header: Option<&RawValue>,
+        rows: impl Iterator<Item = &'a RawValue>,
+    ) -> Snapshot {
+        let header = header.and_then(|raw| Header::decode(raw).ok());
+        let mut generation = Generation {
+            records_call_starts: header.is_some_and(|h| h.records_call_starts == Some(true)),
+            ..Generation::default()
+        };
+        generation.extend(rows);
+        let snapshot = Snapshot { generation: self.generations.len(), rows: generation.rows.len() };
+        self.generations.push(generation);
+        snapshot
+    }
+
+    /// The rows of a snapshot, read.
+    pub fn rows(&self, snapshot: Snapshot) -> &[Row] {
+        &self.generations[snapshot.generation].rows[..snapshot.rows]
+    }
+
+    /// The rows of a snapshot, as they were given.
+    pub fn raw(&self, snapshot: Snapshot) -> &[Json] {
+        &self.generations[snapshot.generation].raw[..snapshot.rows]
+    }
+}
+
+impl Generation {
+    /// Adds the rows that can be read. One that cannot should have been refused;
+    /// that it was not is for the judge of `record.expected-shape`.
+    fn extend<'a>(&mut self, rows: impl Iterator<Item = &'a RawValue>) {
+        for raw in rows {
+            if let Ok(row) = Row::decode(raw) {
+                self.raw.push(raw.to_owned());
+                self.rows.push(row);
+            }
+        }
+    }
+}
+
+/// Why a row must be refused, and under which seq.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub code: RefusalCode,
+    pub seq: Option<u64>,
+}
+
+/// The first reason for which rows must be refused when they are to follow
+/// `held`, by the rules of section `record`; None where they are in order.
+pub(super) fn fault_of<'a>(
+    held: &[Row],
+    rows: impl Iterator<Item = &'a RawValue>,
+) -> Option<Fault> {
+    let mut ids: BTreeSet<Text> = held.iter().map(|row| row.id.clone()).collect();
+    for (next, raw) in (held.len() as u64..).zip(rows) {
+        let fault = |code, seq| Some(Fault { code, seq });
+        let row = match Row::decode(raw) {
+            Ok(row) => row,
+            Err(RowError::UnknownType { seq, .. }) => {
+                return fault(RefusalCode::UnknownType, Some(seq));
+            }
+            Err(RowError::Newer { .. }) => return fault(RefusalCode::NewerVersion, None),
+            Err(RowError::Malformed { seq, .. }) => return fault(RefusalCode::Malformed, seq),
+        };
+        let seq = Some(row.seq);
+        if row.seq != next {
+            return fault(RefusalCode::WrongSeq, seq);
+        }
+        if row.id.is_blank() {
+            return fault(RefusalCode::Malformed, seq);
+        }
+        if row.parent.as_ref().is_some_and(|parent| !ids.contains(parent)) {
+            return fault(RefusalCode::UnknownParent, seq);
+        }
+        if !ids.insert(row.id) {
+            return fault(RefusalCode::DuplicateId, seq);
+        }
+    }
+    None
+}
+
+/// The event type that a raw row names.
+pub(super) fn event_type(raw: &RawValue) -> Option<Text> {
+    let mut row = Fields::open(raw).ok()?;
+    let mut event = Fields::open(row.take_raw("event")?).ok()?;
+    event.take("type", "a string").ok()?
+}

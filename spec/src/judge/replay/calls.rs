@@ -1,0 +1,248 @@
+//! The judges of declared calls: together in one message, each answered once and
+//! at once, with an id and arguments that the target takes.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::super::context::What;
+use super::super::crossing::{Crossing, told};
+use super::super::evidence::Evidence;
+use super::super::words;
+use crate::finding::{Finding, Ruling};
+use crate::json::Tree;
+use crate::record::Call;
+use crate::rule::Rule;
+use crate::target::Target;
+use crate::wire::WireRole;
+
+/// `replay.one-declaration`: the calls of one stored message are declared, all of
+/// them, in one wire message; and what else it said is not in the next one.
+pub(in super::super) fn one_declaration(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    for crossing in evidence.alive() {
+        let mut rounds: BTreeMap<u64, Vec<(usize, &Call)>> = BTreeMap::new();
+        for (at, piece, call) in crossing.context.calls() {
+            rounds.entry(piece.seq).or_default().push((at, call));
+        }
+        ruling.witnesses += rounds.len();
+        for (seq, calls) in &rounds {
+            let finding = |message: String| {
+                Finding::new(Rule::ReplayOneDeclaration, crossing.asked.step, message).row(*seq)
+            };
+            let mut messages = BTreeSet::new();
+            for (at, call) in calls {
+                match crossing.wire_call.get(at) {
+                    Some(on_wire) => {
+                        messages.insert(crossing.calls[*on_wire].message);
+                    }
+                    None => ruling.find(finding(format!("{} is not declared", told(call)))),
+                }
+            }
+            if messages.len() > 1 {
+                let count = messages.len();
+                ruling.find(finding(format!(
+                    "the {} calls of one stored message are declared in {count} messages",
+                    calls.len()
+                )));
+            } else if let Some(split) = split_speech(crossing, *seq, &messages) {
+                ruling.find(finding(split));
+            }
+        }
+    }
+    ruling
+}
+
+/// Tells that a stored message became two adjacent assistant messages.
+fn split_speech(crossing: &Crossing<'_>, seq: u64, declared: &BTreeSet<usize>) -> Option<String> {
+    let declared = *declared.first()?;
+    let mut pieces = crossing.context.pieces.iter();
+    pieces.find_map(|piece| {
+        let What::Said(_, text) = &piece.what else { return None };
+        if piece.seq != seq {
+            return None;
+        }
+        let place = crossing.seen.place(crossing.seen.of_text(text).next()?);
+        let both_assistant = crossing.wire.messages[place.message].role == WireRole::Assistant;
+        (both_assistant && place.message.abs_diff(declared) == 1).then(|| {
+            format!("one stored message became two adjacent ones; this text stands apart from its calls: {text:?}")
+        })
+    })
+}
+
+/// `replay.call-answered`: each declared call has one result, directly after its
+/// declaration.
+pub(in super::super) fn call_answered(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    for crossing in &evidence.crossings {
+        let stored: BTreeMap<usize, u64> = crossing
+            .wire_call
+            .iter()
+            .map(|(piece, call)| (*call, crossing.context.pieces[*piece].seq))
+            .collect();
+        ruling.witnesses += crossing.calls.len();
+        for (at, call) in crossing.calls.iter().enumerate() {
+            let id = &call.call.id;
+            let message = match crossing.answers[at].len() {
+                1 => continue,
+                0 => {
+                    let elsewhere = crossing
+                        .results
+                        .iter()
+                        .find(|result| result.message > call.message && result.result.call == *id);
+                    match elsewhere {
+                        Some(result) => format!(
+                            "call `{id}` of {} is answered at {}, and not directly after its declaration",
+                            call.call.name, result.path
+                        ),
+                        None => format!("call `{id}` of {} has no result", call.call.name),
+                    }
+                }
+                count => format!("call `{id}` of {} has {count} results", call.call.name),
+            };
+            let mut finding =
+                Finding::new(Rule::ReplayCallAnswered, crossing.asked.step, message).at(call.path);
+            finding.seq = stored.get(&at).copied();
+            ruling.find(finding);
+        }
+    }
+    ruling
+}
+
+/// True if a target takes an id as it is, alone.
+fn takes_id(target: Target, id: &str) -> bool {
+    match target {
+        Target::OpenaiChat => (1..=64).contains(&id.chars().count()),
+        Target::Anthropic => {
+            !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        }
+    }
+}
+
+/// `replay.ids-valid`: an id that the target refuses crosses as one that it
+/// takes, of this call alone, the same on every replay.
+pub(in super::super) fn ids_valid(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    // What each call was named on an earlier replay: by record, target, row and block.
+    let mut earlier: BTreeMap<(usize, Target, u64, usize), &str> = BTreeMap::new();
+    for crossing in evidence.alive() {
+        let target = crossing.asked.replay.target;
+        let step = crossing.asked.step;
+        let generation = evidence.holdings.before[step].map_or(0, |held| held.generation);
+        let mut taken: BTreeMap<(usize, &str), &Call> = BTreeMap::new();
+        let mut raw_ids = BTreeSet::new();
+        for (at, piece, call) in crossing.context.calls() {
+            let raw = call.id.to_unicode().into_owned();
+            let Some(on_wire) = crossing.wire_call.get(&at).map(|at| &crossing.calls[*at]) else {
+                continue;
+            };
+            let scope = match target {
+                Target::OpenaiChat => on_wire.message,
+                Target::Anthropic => 0,
+            };
+            let refused = !takes_id(target, &raw) || !raw_ids.insert((scope, raw));
+            ruling.witnesses += usize::from(refused);
+            let id = on_wire.call.id.as_str();
+            let finding = |message: String| {
+                Finding::new(Rule::ReplayIdsValid, step, message).row(piece.seq).at(on_wire.path)
+            };
+            if !takes_id(target, id) {
+                ruling
+                    .find(finding(format!("the id {id:?} is one that {} refuses", target.name())));
+            }
+            if let Some(other) = taken.insert((scope, id), call) {
+                ruling.find(finding(format!(
+                    "two calls cross under one id, {id:?}: {} and {}",
+                    told(other),
+                    told(call)
+                )));
+            }
+            let key = (generation, target, piece.seq, piece.block);
+            if let Some(before) = earlier.insert(key, id).filter(|before| *before != id) {
+                ruling.find(finding(format!(
+                    "{} crossed as {before:?} on an earlier replay and crosses as {id:?} now",
+                    told(call)
+                )));
+            }
+        }
+    }
+    ruling
+}
+
+/// `replay.arguments-valid`: arguments that are no JSON object cross as one that
+/// says so; those of the calls beside them cross as they are.
+pub(in super::super) fn arguments_valid(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    for crossing in evidence.alive() {
+        let mut broken_rows = BTreeSet::new();
+        for (at, piece, call) in crossing.context.calls() {
+            let stored = object(&call.arguments.to_unicode());
+            if stored.is_some() {
+                continue;
+            }
+            ruling.witness();
+            broken_rows.insert(piece.seq);
+            let Some(on_wire) = crossing.wire_call.get(&at).map(|at| &crossing.calls[*at]) else {
+                continue;
+            };
+            if let Some(message) = not_said(evidence, call, &on_wire.call.arguments) {
+                let step = crossing.asked.step;
+                let finding = Finding::new(Rule::ReplayArgumentsValid, step, message);
+                ruling.find(finding.row(piece.seq).at(on_wire.path));
+            }
+        }
+        for (at, piece, call) in crossing.context.calls() {
+            let Some(stored) = object(&call.arguments.to_unicode()) else { continue };
+            let Some(on_wire) = crossing.wire_call.get(&at).map(|at| &crossing.calls[*at]) else {
+                continue;
+            };
+            let kept =
+                object(&on_wire.call.arguments).is_some_and(|now| texts(&now) == texts(&stored));
+            if broken_rows.contains(&piece.seq) && !kept {
+                let message = format!(
+                    "the arguments of {} were changed, though it is only beside a broken one",
+                    told(call)
+                );
+                let finding =
+                    Finding::new(Rule::ReplayArgumentsValid, crossing.asked.step, message);
+                ruling.find(finding.row(piece.seq).at(on_wire.path));
+            }
+        }
+    }
+    ruling
+}
+
+/// The strings in a value, as they can cross.
+fn texts(tree: &Tree) -> Vec<String> {
+    tree.strings().iter().map(|text| text.to_unicode().into_owned()).collect()
+}
+
+/// The arguments, if they are a JSON object. No arguments at all are an empty one.
+fn object(arguments: &str) -> Option<Tree> {
+    if arguments.trim().is_empty() {
+        return Some(Tree::Object(BTreeMap::new()));
+    }
+    Tree::parse(arguments).filter(|tree| matches!(tree, Tree::Object(_)))
+}
+
+/// What is wrong with the form in which broken arguments cross.
+fn not_said(evidence: &Evidence<'_>, call: &Call, arguments: &str) -> Option<String> {
+    let Some(now) = object(arguments) else {
+        return Some(format!(
+            "the arguments of {} are no JSON object, and cross as they are: {arguments}",
+            told(call)
+        ));
+    };
+    let declared = &evidence.trace.hello.wordings.invalid_arguments;
+    let raw = call.arguments.to_unicode();
+    let holds_raw = texts(&now).iter().any(|text| text.contains(raw.trim()));
+    let says = words::says(arguments, declared, words::INVALID_ARGUMENTS);
+    (!holds_raw && !says).then(|| {
+        format!(
+            "the arguments of {} are no JSON object, and cross as {} without a word of it",
+            told(call),
+            arguments
+        )
+    })
+}

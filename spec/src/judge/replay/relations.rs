@@ -1,0 +1,239 @@
+//! The judges of two replays at a time.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+
+use super::super::canary::Class;
+use super::super::context::What;
+use super::super::crossing::Crossing;
+use super::super::evidence::Evidence;
+use crate::finding::{Finding, Ruling};
+use crate::json::to_line;
+use crate::op::Constraint;
+use crate::record::Event;
+use crate::rule::Rule;
+use crate::wire::{Body, Part, WireMessage};
+
+/// The same question, comparable.
+fn question(crossing: &Crossing<'_>) -> String {
+    let replay = to_line(crossing.asked.replay).unwrap_or_default();
+    replay + &to_line(&crossing.asked.facts).unwrap_or_default()
+}
+
+/// `replay.deterministic`: the same record and the same question give the same
+/// bytes.
+pub(in super::super) fn deterministic(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    let mut earlier: BTreeMap<(usize, usize, String), &Crossing<'_>> = BTreeMap::new();
+    for crossing in evidence.alive() {
+        let step = crossing.asked.step;
+        let Some(held) = evidence.holdings.before[step] else { continue };
+        let key = (held.generation, held.rows, question(crossing));
+        let Some(before) = earlier.insert(key, crossing) else { continue };
+        ruling.witnesses += usize::from(!crossing.context.pieces.is_empty());
+        let (a, b) = (before.asked.replayed, crossing.asked.replayed);
+        let differs = if a.payload.get() != b.payload.get() {
+            "the payload"
+        } else if a.anomalies != b.anomalies {
+            "what is reported"
+        } else if a.constraints != b.constraints {
+            "what the request must respect"
+        } else {
+            continue;
+        };
+        let message =
+            format!("the same replay as in step {} differs in {differs}", before.asked.step);
+        ruling.find(Finding::new(Rule::ReplayDeterministic, step, message));
+    }
+    ruling
+}
+
+/// `replay.prefix-stable`: what was on the wire stays as it was when rows are
+/// appended, but for the answers of open calls and what stands at the tail only
+/// for the time being.
+pub(in super::super) fn prefix_stable(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    let mut earlier: BTreeMap<(usize, String), &Crossing<'_>> = BTreeMap::new();
+    for crossing in evidence.alive() {
+        let step = crossing.asked.step;
+        let Some(held) = evidence.holdings.before[step] else { continue };
+        let Some(before) = earlier.insert((held.generation, question(crossing)), crossing) else {
+            continue;
+        };
+        if before.rows.len() >= crossing.rows.len() || before.context.pieces.is_empty() {
+            continue;
+        }
+        ruling.witness();
+        if let Some((message, path)) = first_change(before, crossing) {
+            ruling.find(Finding::new(Rule::ReplayPrefixStable, step, message).at(&path));
+        }
+    }
+    ruling
+}
+
+/// Why a part of the earlier wire may be another one in the later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Excuse {
+    /// It must be there as it was.
+    None,
+    /// It is the answer of a call that was open: another may take its place.
+    OpenAnswer,
+    /// It may be gone, or grown: a message added at the end, a result that
+    /// waited for its call, a message that was still being streamed.
+    ForNow,
+}
+
+/// The first part of the earlier wire that is neither there nor excused.
+fn first_change(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<(String, String)> {
+    let limit = unchanged_until(before, now);
+    let excuses = Excuses::of(before);
+    let thinking_changed = before.asked.replayed.constraints.contains(&Constraint::ThinkingOff)
+        != now.asked.replayed.constraints.contains(&Constraint::ThinkingOff);
+    let skips = |part: &Part| thinking_changed && matches!(part.body, Body::Reasoning(_));
+    let old = before.wire.parts().enumerate().filter(|(_, (_, part))| !skips(part));
+    let mut new = now.wire.parts().enumerate().filter(|(_, (_, part))| !skips(part)).peekable();
+    let sighted: BTreeSet<usize> =
+        now.seen.all.iter().map(|sighting| now.seen.place(sighting).part).collect();
+    let mut answered = false;
+    for (at, (message, part)) in old {
+        if limit.is_some_and(|limit| at >= limit) {
+            return None;
+        }
+        // What a result that came late brought along stands behind it.
+        while let Some((place, (other, held))) = new.peek() {
+            let same = other.role == message.role && held.sent == part.sent;
+            let brought = match held.body {
+                Body::Image(_) => true,
+                Body::Text(_) => !sighted.contains(place),
+                Body::Reasoning(_) | Body::Call(_) | Body::Result(_) | Body::Foreign(_) => false,
+            };
+            if same || !answered || !brought {
+                break;
+            }
+            new.next();
+        }
+        let same = new
+            .peek()
+            .is_some_and(|(_, (other, held))| other.role == message.role && held.sent == part.sent);
+        if same {
+            new.next();
+            continue;
+        }
+        match excuses.of_part(at, part) {
+            Excuse::OpenAnswer => {
+                answered = true;
+                if new.peek().is_some_and(|(_, (_, held))| answers_the_same(held, part)) {
+                    new.next();
+                    continue;
+                }
+            }
+            Excuse::ForNow => continue,
+            Excuse::None => {}
+        }
+        return Some(told(part, new.peek().map(|(_, pair)| *pair)));
+    }
+    None
+}
+
+fn answers_the_same(a: &Part, b: &Part) -> bool {
+    match (&a.body, &b.body) {
+        (Body::Result(a), Body::Result(b)) => a.call == b.call,
+        _other => false,
+    }
+}
+
+fn told(part: &Part, now: Option<(&WireMessage, &Part)>) -> (String, String) {
+    let stood = format!("{} was {}", part.path, part.sent);
+    match now {
+        Some((_, now)) => {
+            (format!("{stood}; after rows were appended it is {}", now.sent), now.path.clone())
+        }
+        None => (format!("{stood}; after rows were appended it is gone"), part.path.clone()),
+    }
+}
+
+/// The parts of a wire that may change when rows are appended.
+struct Excuses {
+    open_answers: BTreeSet<usize>,
+    for_now: BTreeSet<usize>,
+    /// From here on no stored string is seen: what stands there was added.
+    tail: usize,
+}
+
+impl Excuses {
+    fn of(crossing: &Crossing<'_>) -> Self {
+        let context = &crossing.context;
+        let open = context.calls().filter(|(at, _, _)| !context.result_of.contains_key(at));
+        let open_answers = open
+            .filter_map(|(at, _, _)| crossing.wire_call.get(&at))
+            .flat_map(|call| &crossing.answers[*call])
+            .map(|result| crossing.results[*result].part)
+            .collect();
+        let waiting: BTreeSet<u64> =
+            context.waiting.iter().map(|at| context.pieces[*at].seq).collect();
+        let streaming: BTreeSet<u64> = context
+            .pieces
+            .iter()
+            .filter(|piece| matches!(piece.what, What::Said(..)))
+            .map(|piece| piece.seq)
+            .filter(|seq| {
+                let row = usize::try_from(*seq).ok().and_then(|at| crossing.rows.get(at));
+                row.is_some_and(|row| matches!(row.event, Event::Delta(_)))
+            })
+            .collect();
+        let mut for_now = BTreeSet::new();
+        let mut tail = 0;
+        for sighting in &crossing.seen.all {
+            let part = crossing.seen.place(sighting).part;
+            let sources = &crossing.seen.needles.sources[sighting.needle];
+            tail = tail.max(part + 1);
+            let passing = sources.iter().any(|(seq, class)| match class {
+                Class::Output | Class::Image => waiting.contains(seq),
+                Class::Said(_) => streaming.contains(seq),
+                Class::Thought | Class::Token | Class::Argument | Class::Authority => false,
+            });
+            if passing {
+                for_now.insert(part);
+            }
+        }
+        for call in &crossing.calls {
+            tail = tail.max(call.part + 1);
+        }
+        for result in &crossing.results {
+            tail = tail.max(result.part + 1);
+        }
+        Self { open_answers, for_now, tail }
+    }
+
+    fn of_part(&self, at: usize, part: &Part) -> Excuse {
+        if self.open_answers.contains(&at) {
+            return Excuse::OpenAnswer;
+        }
+        let added = at >= self.tail && matches!(part.body, Body::Text(_) | Body::Image(_));
+        // An image label or an unseen marker of a result that waits has no string
+        // of its own.
+        if added || self.for_now.contains(&at) { Excuse::ForNow } else { Excuse::None }
+    }
+}
+
+/// Where a replacement among the appended rows begins to change the wire: the
+/// first part with a string of a row that is no longer in the context.
+fn unchanged_until(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<usize> {
+    let replaced = now.rows[before.rows.len()..].iter().any(|row| row.replaces.is_some());
+    if !replaced {
+        return None;
+    }
+    let live: BTreeSet<u64> = now.context.pieces.iter().map(|piece| piece.seq).collect();
+    let gone = |seq: &u64| !live.contains(seq);
+    let first_gone = before.context.pieces.iter().map(|piece| piece.seq).find(gone);
+    let Some(first_gone) = first_gone else { return Some(0) };
+    let place = before.context.pieces.iter().position(|piece| piece.seq == first_gone)?;
+    let kept: BTreeSet<u64> =
+        before.context.pieces[..place].iter().map(|piece| piece.seq).collect();
+    // Up to the last part that surely belongs to a kept row.
+    let sure = before.seen.all.iter().filter(|sighting| {
+        before.seen.needles.sources[sighting.needle].iter().all(|(seq, _)| kept.contains(seq))
+    });
+    Some(sure.map(|sighting| before.seen.place(sighting).part).max().map_or(0, |at| at + 1))
+}

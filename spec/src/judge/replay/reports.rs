@@ -1,0 +1,348 @@
+//! The judges of what a replay reports beside the payload.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::context::What;
+use super::super::crossing::Crossing;
+use super::super::evidence::Evidence;
+use super::images::{is_native, is_whole};
+use super::reasoning::{begins_with_thinking, open_loop_message};
+use crate::finding::{Finding, Ruling};
+use crate::json::{Fields, Tree};
+use crate::op::{AnomalyName, Constraint, Report};
+use crate::record::{Block, Content, Event, Row};
+use crate::rule::Rule;
+use crate::target::{PlainReasoning, Target};
+use crate::wire::{Body, WireRole};
+
+/// `replay.anomalies-named`: each repair is reported with its row, and nothing
+/// else is.
+pub(in super::super) fn anomalies_named(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    if !evidence.reports(Report::Anomalies) {
+        return ruling;
+    }
+    for crossing in evidence.alive() {
+        ruling.witness();
+        let step = crossing.asked.step;
+        let reported: BTreeSet<(AnomalyName, Option<u64>)> =
+            crossing.asked.replayed.anomalies.iter().map(|found| (found.name, found.seq)).collect();
+        for (name, seq) in due(crossing) {
+            if !reported.contains(&(name, Some(seq))) {
+                let message = format!("the repair `{}` of this row is not reported", told(name));
+                ruling.find(Finding::new(Rule::ReplayAnomaliesNamed, step, message).row(seq));
+            }
+        }
+        for (name, seq) in &reported {
+            if !has_cause(crossing, *name, *seq) {
+                let message = format!("`{}` is reported, and nothing called for it", told(*name));
+                let finding = Finding::new(Rule::ReplayAnomaliesNamed, step, message);
+                ruling.find(seq.map_or(finding.clone(), |seq| finding.row(seq)));
+            }
+        }
+    }
+    ruling
+}
+
+fn told(name: AnomalyName) -> String {
+    crate::json::to_line(&name).unwrap_or_default().replace('"', "")
+}
+
+/// The repairs that the context calls for, whatever the target.
+fn due(crossing: &Crossing<'_>) -> BTreeSet<(AnomalyName, u64)> {
+    let context = &crossing.context;
+    let mut due = BTreeSet::new();
+    let pending = context.pending(crossing.asked.replay.mode);
+    for (at, piece, _) in context.calls() {
+        if !context.result_of.contains_key(&at) {
+            let name =
+                if pending.contains(&at) { AnomalyName::Pending } else { AnomalyName::Answered };
+            due.insert((name, piece.seq));
+        }
+    }
+    for (at, piece, _) in context.results() {
+        if context.moved(at).is_some() {
+            due.insert((AnomalyName::Moved, piece.seq));
+        }
+    }
+    for at in &context.unbound {
+        due.insert((AnomalyName::Degraded, context.pieces[*at].seq));
+    }
+    for piece in &context.pieces {
+        if let What::Shown(role, image) = &piece.what
+            && !is_native(crossing.asked.replay, image, Some(*role))
+        {
+            due.insert((AnomalyName::Unseen, piece.seq));
+        }
+        if let What::Thought(reasoning) = &piece.what {
+            let text = reasoning.text.to_unicode();
+            let token = reasoning.token.as_ref().map(|token| token.to_unicode());
+            let crosses = [Some(text), token]
+                .into_iter()
+                .flatten()
+                .any(|stored| crossing.seen.of_text(&stored).next().is_some());
+            let nothing = reasoning.text.is_blank() && reasoning.token.is_none();
+            if !crosses && !nothing && is_told_apart(crossing, piece.seq) {
+                due.insert((AnomalyName::Omitted, piece.seq));
+            }
+        }
+    }
+    due
+}
+
+/// True if the strings of a row's reasoning can be followed at all.
+fn is_told_apart(crossing: &Crossing<'_>, seq: u64) -> bool {
+    crossing.seen.needles.sources.iter().enumerate().any(|(needle, sources)| {
+        sources.iter().any(|(source, _)| *source == seq) && crossing.seen.needles.is_strong(needle)
+    })
+}
+
+/// True if a reported repair has a cause in the row that it names, or at an end
+/// of the wire.
+fn has_cause(crossing: &Crossing<'_>, name: AnomalyName, seq: Option<u64>) -> bool {
+    let Some(seq) = seq else {
+        return matches!(name, AnomalyName::Opened | AnomalyName::Closed | AnomalyName::Mended)
+            && has_added_end(crossing, name);
+    };
+    let exact =
+        [AnomalyName::Answered, AnomalyName::Pending, AnomalyName::Degraded, AnomalyName::Moved];
+    if exact.contains(&name) {
+        return due(crossing).contains(&(name, seq));
+    }
+    let Some(row) = usize::try_from(seq).ok().and_then(|at| crossing.rows.get(at)) else {
+        return false;
+    };
+    let cause = Causes::of(crossing, row);
+    match name {
+        AnomalyName::Mapped => cause.calls,
+        AnomalyName::Mended => cause.mendable,
+        AnomalyName::Omitted => cause.omittable,
+        AnomalyName::Unseen => cause.unseen,
+        AnomalyName::StoodIn => {
+            cause.calls && crossing.asked.replay.profile.plain_reasoning == PlainReasoning::Required
+        }
+        AnomalyName::Answered
+        | AnomalyName::Pending
+        | AnomalyName::Degraded
+        | AnomalyName::Moved
+        | AnomalyName::Opened
+        | AnomalyName::Closed => false,
+    }
+}
+
+/// True if an end of the wire is a message that holds nothing of the record.
+fn has_added_end(crossing: &Crossing<'_>, name: AnomalyName) -> bool {
+    let spoken: Vec<usize> = (0..crossing.wire.messages.len())
+        .filter(|at| crossing.wire.messages[*at].role != WireRole::System)
+        .collect();
+    let end = if name == AnomalyName::Opened { spoken.first() } else { spoken.last() };
+    let Some(end) = end else { return false };
+    let places = crossing.seen.places.iter().enumerate();
+    let mut mine = places.filter(|(_, place)| place.message == *end);
+    // In a merged message the added words stand beside others.
+    mine.any(|(at, _)| !crossing.seen.own_words(at).trim().is_empty())
+        || name == AnomalyName::Mended
+}
+
+/// What in a row can call for a repair.
+#[derive(Debug, Default)]
+struct Causes {
+    calls: bool,
+    mendable: bool,
+    omittable: bool,
+    unseen: bool,
+}
+
+impl Causes {
+    fn of(crossing: &Crossing<'_>, row: &Row) -> Self {
+        let mut causes = Self::default();
+        let target = crossing.asked.replay.target;
+        match &row.event {
+            Event::Message(message) => {
+                for block in &message.blocks {
+                    match block {
+                        Block::Text(text) => {
+                            let text = &text.text;
+                            let unicode = text.to_unicode();
+                            causes.mendable |= text.is_broken() || unicode.trim_end() != unicode;
+                            causes.omittable |= text.is_blank();
+                        }
+                        Block::Reasoning(reasoning) => {
+                            causes.omittable = true;
+                            causes.mendable |= reasoning.text.is_broken();
+                        }
+                        Block::Call(call) => {
+                            let id = call.id.to_unicode();
+                            causes.calls |=
+                                is_refused(crossing, target, &id, &call.name.to_unicode());
+                            let raw = call.arguments.to_unicode();
+                            causes.mendable |= call.arguments.is_broken()
+                                || !raw.trim().is_empty()
+                                    && (!matches!(Tree::parse(&raw), Some(Tree::Object(_)))
+                                        || crate::json::mend_surrogates(&raw) != raw);
+                        }
+                        Block::Result(result) => {
+                            result
+                                .content
+                                .iter()
+                                .for_each(|part| causes.add_content(crossing, part));
+                        }
+                        Block::Image(image) => {
+                            let native =
+                                is_native(crossing.asked.replay, image, Some(message.role));
+                            causes.unseen |= !native;
+                        }
+                        Block::Authority(_) => causes.omittable = true,
+                    }
+                }
+                let has_call = message.blocks.iter().any(|block| matches!(block, Block::Call(_)));
+                causes.calls |= has_call
+                    && crossing.asked.replay.profile.plain_reasoning == PlainReasoning::Required;
+            }
+            Event::Result(result) => {
+                result.content.iter().for_each(|part| causes.add_content(crossing, part));
+            }
+            Event::Delta(delta) => {
+                causes.mendable |= delta.text.is_broken();
+                causes.omittable = true;
+            }
+            Event::CallStarted(_) | Event::Compaction(_) | Event::Turn(_) | Event::Unknown(_) => {}
+        }
+        causes
+    }
+
+    fn add_content(&mut self, crossing: &Crossing<'_>, part: &Content) {
+        match part {
+            Content::Text(text) => {
+                self.mendable |= text.text.is_broken();
+                self.omittable |= text.text.is_blank();
+            }
+            Content::Image(image) => {
+                let native = crossing.asked.replay.profile.vision && is_whole(image);
+                self.unseen |= !native;
+            }
+        }
+    }
+}
+
+/// True if a target refuses a call's id or name, alone or among the others.
+fn is_refused(crossing: &Crossing<'_>, target: Target, id: &str, name: &str) -> bool {
+    let plain =
+        |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let again =
+        crossing.context.calls().filter(|(_, _, call)| call.id.to_unicode() == id).count() > 1;
+    let bad_id = match target {
+        Target::OpenaiChat => !(1..=64).contains(&id.chars().count()),
+        Target::Anthropic => id.is_empty() || !plain(id),
+    };
+    bad_id || again || name.is_empty() || name.chars().count() > 64 || !plain(name)
+}
+
+/// `replay.constraints-said`: what the request must respect is said, and no more.
+pub(in super::super) fn constraints_said(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    if !evidence.reports(Report::Constraints) {
+        return ruling;
+    }
+    for crossing in evidence.alive() {
+        let step = crossing.asked.step;
+        let said = &crossing.asked.replayed.constraints;
+        let names = names_to_declare(crossing);
+        let open = open_loop_message(crossing);
+        let thinking_off = open.is_some_and(|message| !begins_with_thinking(crossing, message));
+        let stand_ins = stand_ins(crossing);
+        ruling.witnesses += usize::from(!names.is_empty() || open.is_some() || stand_ins > 0);
+        let mut find = |message: String| {
+            ruling.find(Finding::new(Rule::ReplayConstraintsSaid, step, message));
+        };
+        let declared = said.iter().find_map(|constraint| match constraint {
+            Constraint::DeclareTools(names) => Some(names.iter().cloned().collect::<BTreeSet<_>>()),
+            Constraint::ThinkingOff | Constraint::StandIn(_) => None,
+        });
+        if declared.clone().unwrap_or_default() != names && !offers_tools(crossing) {
+            find(format!("the tools to be declared are {names:?}; said was {declared:?}"));
+        }
+        if said.contains(&Constraint::ThinkingOff) != thinking_off {
+            let due = if thinking_off {
+                "must be switched off, and that is not said"
+            } else {
+                "is said to be switched off without need"
+            };
+            find(format!("thinking {due}"));
+        }
+        let told = said.iter().filter(|said| matches!(said, Constraint::StandIn(_))).count();
+        if told != stand_ins {
+            find(format!("{stand_ins} stand-ins are sent; {told} are said"));
+        }
+    }
+    ruling
+}
+
+/// The names of the tools that the wire calls, where the request offers none.
+fn names_to_declare(crossing: &Crossing<'_>) -> BTreeSet<String> {
+    if crossing.asked.replay.profile.tools {
+        return BTreeSet::new();
+    }
+    crossing.calls.iter().map(|call| call.call.name.to_string()).collect()
+}
+
+/// How many messages carry empty reasoning in place of the reasoning that the
+/// target demands.
+fn stand_ins(crossing: &Crossing<'_>) -> usize {
+    if crossing.asked.replay.profile.plain_reasoning != PlainReasoning::Required {
+        return 0;
+    }
+    let messages = crossing.wire.messages.iter();
+    messages
+        .filter(|message| {
+            let mut bodies = message.parts.iter().map(|part| &part.body);
+            let calls = bodies.clone().any(|body| matches!(body, Body::Call(_)));
+            calls
+                && bodies.any(
+                    |body| matches!(body, Body::Reasoning(held) if held.text.trim().is_empty()),
+                )
+        })
+        .count()
+}
+
+/// True if the payload itself declares tools.
+fn offers_tools(crossing: &Crossing<'_>) -> bool {
+    Fields::open(&crossing.asked.replayed.payload)
+        .is_ok_and(|mut fields| fields.take_raw("tools").is_some())
+}
+
+/// `replay.tools-absent`: calls stay calls though the request offers no tools,
+/// and it is said what must be declared.
+pub(in super::super) fn tools_absent(evidence: &Evidence<'_>) -> Ruling {
+    let mut ruling = Ruling::default();
+    for crossing in evidence.alive().filter(|crossing| !crossing.asked.replay.profile.tools) {
+        let step = crossing.asked.step;
+        let mut rows: BTreeMap<u64, &str> = BTreeMap::new();
+        for (at, piece, _) in crossing.context.calls() {
+            ruling.witness();
+            if !crossing.wire_call.contains_key(&at) {
+                rows.insert(
+                    piece.seq,
+                    "its calls are not declared when the request offers no tools",
+                );
+            }
+        }
+        for (seq, message) in rows {
+            ruling.find(Finding::new(Rule::ReplayToolsAbsent, step, message).row(seq));
+        }
+        let said = crossing
+            .asked
+            .replayed
+            .constraints
+            .iter()
+            .any(|said| matches!(said, Constraint::DeclareTools(_)));
+        if !crossing.calls.is_empty() && !said && !offers_tools(crossing) {
+            let message = "the history calls tools, none is offered, and nothing says that they must be declared";
+            ruling.find(Finding::new(Rule::ReplayToolsAbsent, step, message));
+        }
+    }
+    ruling
+}
