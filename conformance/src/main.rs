@@ -1,3 +1,7 @@
 //! The command `onrecord`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(onrecord::cli::main(std::env::args_os()))
+}

@@ -1,2 +1,163 @@
-//! The reference: one way to keep a conversation.
+//! The reference: one way to keep a conversation and to replay it.
+//!
+//! Read it as an executable spec, in this order: [`record`] (what is held),
+//! `load` and `append` (how rows come in), [`context`] (the rows that stand for
+//! the model now), [`replay`] (what crosses to the model), `authority` (what
+//! never replays). Nothing here does I/O or knows a clock, and nothing panics.
+//!
+//! [`Reference`] puts all of it under test through the same trait as any other
+//! program. It has no privileged way: it calls what is public here.
 #![no_std]
+
+extern crate alloc;
+
+mod append;
+mod authority;
+pub mod context;
+mod load;
+pub mod record;
+pub mod replay;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+
+use onrecord_spec::json::to_json;
+use onrecord_spec::op::{
+    Bytes, Fault, FaultKind, Hello, Implementation, Op, Outcome, Refusal, RefusalCode, Replayed,
+    Report, Wordings,
+};
+use onrecord_spec::target::Target;
+
+pub use load::LONGEST_LINE;
+pub use record::Record;
+use replay::wording;
+
+/// The reference as an implementation under test: at most one record, held in
+/// memory.
+#[derive(Debug, Default)]
+pub struct Reference {
+    record: Option<Record>,
+}
+
+impl Reference {
+    /// One that holds no record yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The record that is held, if there is one.
+    #[must_use]
+    pub fn record(&self) -> Option<&Record> {
+        self.record.as_ref()
+    }
+
+    fn held(&self) -> Result<&Record, Refused> {
+        self.record.as_ref().ok_or_else(|| Refused::Refusal(no_record()))
+    }
+
+    fn outcome(&mut self, op: &Op) -> Result<Outcome, Refused> {
+        match op {
+            Op::Load { header, rows } => {
+                let record = Record::load(header.as_deref(), rows)?;
+                let next = self.record.insert(record).next();
+                Ok(Outcome::Loaded { next, damage: vec![] })
+            }
+            Op::Open { log } => {
+                let (record, damage) = Record::open(&log.0)?;
+                let next = self.record.insert(record).next();
+                Ok(Outcome::Loaded { next, damage })
+            }
+            Op::Append { expect, rows } => {
+                let record = self.record.as_mut().ok_or_else(no_record)?;
+                Ok(Outcome::Appended { next: record.append(*expect, rows)? })
+            }
+            Op::Read { from, limit } => {
+                let rows = self.held()?.read(from.unwrap_or(0), *limit);
+                Ok(Outcome::Rows { rows: rows.map(to_json).collect::<Result<_, _>>()? })
+            }
+            Op::Log {} => Ok(Outcome::Log { bytes: Bytes(self.held()?.log().to_vec()) }),
+            Op::Restart {} => {
+                let (record, damage) = Record::open(self.held()?.log())?;
+                let next = self.record.insert(record).next();
+                Ok(Outcome::Loaded { next, damage })
+            }
+            Op::Replay(asked) => replayed(replay::replay(self.held()?, asked)),
+            Op::Request { replay: asked, authority } => {
+                replayed(replay::request(self.held()?, asked, authority))
+            }
+        }
+    }
+}
+
+impl Implementation for Reference {
+    fn hello(&mut self) -> Result<Hello, Fault> {
+        let phrase = |words: &str| vec![words.to_string()];
+        Ok(Hello {
+            name: "reference".to_string(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            language: "Rust".to_string(),
+            ops: Op::NAMES.map(ToString::to_string).into(),
+            targets: Target::ALL.into(),
+            reports: vec![Report::Anomalies, Report::Constraints],
+            wordings: Wordings {
+                did_not_complete: phrase(wording::DID_NOT_COMPLETE),
+                still_running: phrase(wording::STILL_RUNNING),
+                unseen: phrase(wording::UNSEEN),
+                invalid_arguments: phrase(wording::INVALID_ARGUMENTS),
+                borrowed: phrase(wording::BORROWED),
+                not_admitted: phrase(wording::NOT_ADMITTED),
+            },
+            limits: vec![],
+        })
+    }
+
+    fn perform(&mut self, op: &Op) -> Result<Outcome, Fault> {
+        match self.outcome(op) {
+            Ok(outcome) => Ok(outcome),
+            Err(Refused::Refusal(refusal)) => Ok(Outcome::Refused(refusal)),
+            Err(Refused::Unwritable(error)) => Err(Fault {
+                kind: FaultKind::ErrorAnswer,
+                message: format!("the outcome of `{}` cannot be written: {error}", op.name()),
+                stderr: String::new(),
+            }),
+        }
+    }
+}
+
+/// Why there is no outcome to hand over.
+enum Refused {
+    /// The op is refused.
+    Refusal(Refusal),
+    /// Its outcome could not be written as JSON.
+    Unwritable(serde_json::Error),
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refusal(refusal)
+    }
+}
+
+impl From<serde_json::Error> for Refused {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unwritable(error)
+    }
+}
+
+fn no_record() -> Refusal {
+    Refusal {
+        code: RefusalCode::NoRecord,
+        seq: None,
+        detail: "no record is held; `load` or `open` one first".to_string(),
+    }
+}
+
+fn replayed(replayed: replay::Replayed<'_>) -> Result<Outcome, Refused> {
+    Ok(Outcome::Replayed(Replayed {
+        payload: to_json(&replayed.payload)?,
+        anomalies: replayed.anomalies,
+        constraints: replayed.constraints,
+    }))
+}

@@ -222,6 +222,45 @@ pub fn excerpt(raw: &str) -> String {
     }
 }
 
+/// What kind of value a JSON text is, with its article, for a message.
+#[must_use]
+pub fn kind_of(raw: &RawValue) -> &'static str {
+    match raw.get().as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        Some(_) | None => "a number",
+    }
+}
+
+/// The JSON text without the white space between its tokens. Borrowed where
+/// there is none. Order, numbers and escapes stay as they were written.
+#[must_use]
+pub fn compact(json: &str) -> Cow<'_, str> {
+    let mut dense = String::new();
+    let mut kept = 0;
+    let mut in_string = false;
+    let mut escaped = false;
+    for (at, byte) in json.bytes().enumerate() {
+        if in_string {
+            in_string = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+        } else if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            dense.push_str(&json[kept..at]);
+            kept = at + 1;
+        } else {
+            in_string = byte == b'"';
+        }
+    }
+    if kept == 0 {
+        return Cow::Borrowed(json);
+    }
+    dense.push_str(&json[kept..]);
+    Cow::Owned(dense)
+}
+
 /// Keeps a JSON text as a raw value.
 pub fn keep(text: &str) -> Result<Json, Malformed> {
     RawValue::from_string(text.to_string())
@@ -388,6 +427,32 @@ mod tests {
             (r#""\u00e9\"\ud83"#, r#""\u00e9\"\ud83"#),
         ] {
             assert_eq!(mend_surrogates(json), mended);
+        }
+    }
+
+    #[test]
+    fn white_space_between_tokens_is_left_out_and_nothing_else() {
+        for (json, dense) in [
+            ("{\"a\":[1,2]}", "{\"a\":[1,2]}"),
+            (" { \"b\" :\t1.0 ,\r\n \"a\": [ 1e400 ] } ", "{\"b\":1.0,\"a\":[1e400]}"),
+            (r#"[ "a b", "\" c", "\\" , "\\\" d" ]"#, r#"["a b","\" c","\\","\\\" d"]"#),
+            ("\" ü \"", "\" ü \""),
+        ] {
+            assert_eq!(compact(json), dense);
+        }
+    }
+
+    #[test]
+    fn kinds_are_named() {
+        for (json, kind) in [
+            ("{}", "an object"),
+            ("[]", "an array"),
+            (r#""a""#, "a string"),
+            ("true", "a boolean"),
+            ("null", "null"),
+            ("-1", "a number"),
+        ] {
+            assert_eq!(kind_of(&keep(json).unwrap()), kind);
         }
     }
 

@@ -2,14 +2,14 @@
 //! wire. Whole texts are never compared, so any wording around them is free.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::context::outputs;
+use super::context::{Context, What, outputs};
 use crate::json::Tree;
 use crate::record::{
     Block, Content, DeltaPart, Event, Image, ImageSource, Reasoning, Role, Row, ToolResult,
@@ -100,6 +100,8 @@ pub(super) struct Sightings<'w> {
     by_needle: Vec<Vec<usize>>,
     /// For each place, the indices of its sightings.
     by_place: Vec<Vec<usize>>,
+    /// The parts in which anything was seen.
+    parts: BTreeSet<usize>,
 }
 
 /// The strings of a record, each once, with the rows and classes they stand for.
@@ -141,6 +143,18 @@ impl Needles {
             needles.add(seq, Class::Said(Role2::Assistant), &text);
         }
         needles
+    }
+
+    /// Adds what stands in the context of messages of which only deltas were
+    /// stored: less than all of them, where some were replaced.
+    pub fn add_streams(&mut self, context: &Context<'_>) {
+        for piece in context.pieces.iter().filter(|piece| piece.streamed) {
+            if let What::Said(_, text) = &piece.what
+                && self.find(text).is_none()
+            {
+                self.add(piece.seq, Class::Said(Role2::Assistant), text);
+            }
+        }
     }
 
     fn add_block(&mut self, seq: u64, role: Role, block: &Block) {
@@ -251,6 +265,7 @@ impl<'w> Sightings<'w> {
             places,
             needles,
             all: Vec::new(),
+            parts: BTreeSet::new(),
         };
         let search = Search::new(&sightings.needles);
         for at in 0..sightings.places.len() {
@@ -258,6 +273,7 @@ impl<'w> Sightings<'w> {
             for (needle, span) in found {
                 sightings.by_needle[needle].push(sightings.all.len());
                 sightings.by_place[at].push(sightings.all.len());
+                sightings.parts.insert(sightings.places[at].part);
                 sightings.all.push(Sighting { needle, place: at, span });
             }
         }
@@ -268,6 +284,11 @@ impl<'w> Sightings<'w> {
     pub fn of_text(&self, text: &str) -> impl Iterator<Item = &Sighting> + Clone {
         let found = self.needles.find(text).map_or(&[][..], |needle| &self.by_needle[needle]);
         found.iter().map(|at| &self.all[*at])
+    }
+
+    /// True if a part of the wire holds anything of the record.
+    pub fn is_sighted(&self, part: usize) -> bool {
+        self.parts.contains(&part)
     }
 
     /// What was seen in a place.

@@ -26,6 +26,8 @@ pub(super) struct Piece<'a> {
     pub turn: usize,
     /// True if a replacement stands before it.
     pub behind_replacement: bool,
+    /// True if only stream deltas of it were stored.
+    pub streamed: bool,
     /// What it is.
     pub what: What<'a>,
 }
@@ -56,6 +58,9 @@ pub(super) struct Context<'a> {
     pub unbound: Vec<usize>,
     /// Those of them that may still find their call: they wait in the last turn.
     pub waiting: BTreeSet<usize>,
+    /// The names of the tools that each id was used for, with the rows of the
+    /// calls, anywhere in the record.
+    named: BTreeMap<&'a Text, BTreeSet<(u64, Cow<'a, str>)>>,
 }
 
 impl<'a> Context<'a> {
@@ -69,14 +74,27 @@ impl<'a> Context<'a> {
         let mut streams: BTreeSet<&Text> = BTreeSet::new();
         for row in &live {
             behind_replacement |= row.replaces.is_some();
-            for (block, what) in pieces_of(row, rows, &written, &mut streams) {
-                if ends_turn(row, &what) {
-                    turn += 1;
-                }
-                context.pieces.push(Piece { seq: row.seq, block, turn, behind_replacement, what });
+            let pieces = pieces_of(row, &live, &written, &mut streams);
+            let before = turn;
+            turn += usize::from(pieces.iter().any(|(_, what)| ends_turn(row, what)));
+            for (block, what) in pieces {
+                // The results in a message that ends a turn belong to that turn.
+                let turn = if matches!(what, What::Answered(_)) { before } else { turn };
+                let streamed = matches!(row.event, Event::Delta(_));
+                let seq = row.seq;
+                context.pieces.push(Piece { seq, block, turn, behind_replacement, streamed, what });
             }
         }
         context.pair(turn);
+        for row in rows {
+            for call in calls_of(row) {
+                context
+                    .named
+                    .entry(&call.id)
+                    .or_default()
+                    .insert((row.seq, call.name.to_unicode()));
+            }
+        }
         context
     }
 
@@ -149,7 +167,7 @@ impl<'a> Context<'a> {
                 .is_some_and(|call| self.pieces[*call].seq == last);
             match piece.what {
                 // What stands behind the call in its own message does not follow the round.
-                _ if piece.seq == last => false,
+                _ if piece.seq == last || piece.streamed => false,
                 What::Answered(_) => !own_result,
                 What::Said(_, ref text) => !text.trim().is_empty(),
                 What::Edge(TurnEdge::Started) | What::Thought(_) => false,
@@ -192,14 +210,18 @@ impl<'a> Context<'a> {
         foreign.then_some(Moved::Late)
     }
 
-    /// The name of the tool that a result is of: its own word, or its call's.
-    pub fn tool_of(&self, result: usize) -> Option<Cow<'a, str>> {
-        let What::Answered(stored) = self.pieces[result].what else { return None };
-        let own = stored.name.as_ref();
-        let called = || {
-            self.calls().find(|(_, _, call)| call.id == stored.call).map(|(_, _, call)| &call.name)
-        };
-        own.or_else(called).map(Text::to_unicode)
+    /// The names that the tool of a result may go by: its own word, or those of
+    /// the earlier calls with its id.
+    pub fn tools_of(&self, result: usize) -> BTreeSet<Cow<'a, str>> {
+        let What::Answered(stored) = self.pieces[result].what else { return BTreeSet::new() };
+        match &stored.name {
+            Some(own) => BTreeSet::from([own.to_unicode()]),
+            None => {
+                let seq = self.pieces[result].seq;
+                let named = self.named.get(&stored.call).into_iter().flatten();
+                named.filter(|(call, _)| *call < seq).map(|(_, name)| name.clone()).collect()
+            }
+        }
     }
 }
 
@@ -284,7 +306,7 @@ fn live_rows(rows: &[Row]) -> (Vec<&Row>, Vec<&Row>) {
 /// told at the first of them.
 fn pieces_of<'a>(
     row: &'a Row,
-    rows: &'a [Row],
+    live: &[&'a Row],
     written: &BTreeSet<&Text>,
     streams: &mut BTreeSet<&'a Text>,
 ) -> Vec<(usize, What<'a>)> {
@@ -300,7 +322,7 @@ fn pieces_of<'a>(
         {
             alloc::vec![(
                 0,
-                What::Said(Role::Assistant, Cow::Owned(streamed(rows, &delta.message)))
+                What::Said(Role::Assistant, Cow::Owned(streamed(live, &delta.message)))
             )]
         }
         Event::Delta(_) | Event::CallStarted(_) | Event::Compaction(_) | Event::Unknown(_) => {
@@ -313,18 +335,40 @@ fn piece_of(role: Role, block: &Block) -> Option<What<'_>> {
     match block {
         Block::Text(text) => Some(What::Said(role, text.text.to_unicode())),
         Block::Reasoning(reasoning) => Some(What::Thought(reasoning)),
-        Block::Call(call) => Some(What::Called(call)),
+        // The model alone makes calls. One in a user's message is none.
+        Block::Call(call) => (role == Role::Assistant).then_some(What::Called(call)),
         Block::Result(result) => Some(What::Answered(result)),
         Block::Image(image) => Some(What::Shown(role, image)),
         Block::Authority(_) => None,
     }
 }
 
+/// The calls in a row.
+pub(super) fn calls_of(row: &Row) -> impl Iterator<Item = &Call> {
+    let blocks = match &row.event {
+        Event::Message(message) => message.blocks.as_slice(),
+        Event::CallStarted(_)
+        | Event::Result(_)
+        | Event::Compaction(_)
+        | Event::Turn(_)
+        | Event::Delta(_)
+        | Event::Unknown(_) => &[],
+    };
+    blocks.iter().filter_map(|block| match block {
+        Block::Call(call) => Some(call),
+        Block::Text(_)
+        | Block::Reasoning(_)
+        | Block::Result(_)
+        | Block::Image(_)
+        | Block::Authority(_) => None,
+    })
+}
+
 /// The text of a message of which only deltas were stored.
-fn streamed(rows: &[Row], message: &Text) -> String {
-    let deltas = rows.iter().filter_map(|row| match &row.event {
+fn streamed(live: &[&Row], message: &Text) -> String {
+    let deltas = live.iter().filter_map(|row| match &row.event {
         Event::Delta(delta) if delta.message == *message && delta.part == DeltaPart::Text => {
-            row.is_for_model().then(|| delta.text.to_unicode())
+            Some(delta.text.to_unicode())
         }
         Event::Delta(_)
         | Event::Message(_)

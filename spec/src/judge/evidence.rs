@@ -84,12 +84,15 @@ fn crossing<'a>(
         | Op::Restart {}
         | Op::Replay(_) => None,
     };
+    let context = Context::of(rows);
+    let mut needles = super::canary::Needles::of(rows);
+    needles.add_streams(&context);
     Some(Crossing::new(
         super::crossing::Asked { step, replay, facts, replayed },
         rows,
         holdings.generations[held.generation].records_call_starts,
-        Context::of(rows),
-        Sightings::of(super::canary::Needles::of(rows), wire),
+        context,
+        Sightings::of(needles, wire),
         wire,
     ))
 }

@@ -6,6 +6,10 @@
 
 mod anthropic;
 mod openai_chat;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod unicode;
 
 use alloc::string::String;
 use alloc::vec::Vec;

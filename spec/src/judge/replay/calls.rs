@@ -113,7 +113,7 @@ pub(in super::super) fn call_answered(evidence: &Evidence<'_>) -> Ruling {
 /// True if a target takes an id as it is, alone.
 fn takes_id(target: Target, id: &str) -> bool {
     match target {
-        Target::OpenaiChat => (1..=64).contains(&id.chars().count()),
+        Target::OpenaiChat => !id.trim().is_empty() && id.chars().count() <= 64,
         Target::Anthropic => {
             !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
         }
@@ -125,11 +125,13 @@ fn takes_id(target: Target, id: &str) -> bool {
 pub(in super::super) fn ids_valid(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
     // What each call was named on an earlier replay: by record, target, row and block.
-    let mut earlier: BTreeMap<(usize, Target, u64, usize), &str> = BTreeMap::new();
+    // A replacement may free an id, so only replays with the same ones compare.
+    let mut earlier: BTreeMap<(usize, usize, Target, u64, usize), &str> = BTreeMap::new();
     for crossing in evidence.alive() {
         let target = crossing.asked.replay.target;
         let step = crossing.asked.step;
         let generation = evidence.holdings.before[step].map_or(0, |held| held.generation);
+        let replacements = crossing.rows.iter().filter(|row| row.replaces.is_some()).count();
         let mut taken: BTreeMap<(usize, &str), &Call> = BTreeMap::new();
         let mut raw_ids = BTreeSet::new();
         for (at, piece, call) in crossing.context.calls() {
@@ -158,7 +160,7 @@ pub(in super::super) fn ids_valid(evidence: &Evidence<'_>) -> Ruling {
                     told(call)
                 )));
             }
-            let key = (generation, target, piece.seq, piece.block);
+            let key = (generation, replacements, target, piece.seq, piece.block);
             if let Some(before) = earlier.insert(key, id).filter(|before| *before != id) {
                 ruling.find(finding(format!(
                     "{} crossed as {before:?} on an earlier replay and crosses as {id:?} now",

@@ -89,7 +89,7 @@ pub(super) fn kinds_exhaustive(evidence: &Evidence<'_>) -> Ruling {
         let context = &crossing.context;
         let has =
             |wanted: fn(&What<'_>) -> bool| context.pieces.iter().any(|piece| wanted(&piece.what));
-        let every_kind = has(|what| matches!(what, What::Said(..)))
+        let every_kind = has(|what| matches!(what, What::Said(_, text) if !text.trim().is_empty()))
             && has(|what| matches!(what, What::Thought(_)))
             && has(|what| matches!(what, What::Called(_)))
             && has(

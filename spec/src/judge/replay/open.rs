@@ -1,12 +1,13 @@
 //! The judges of calls without a result: what the wire says of them is said to
 //! be so, and nothing is made up.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::super::canary::{Class, Kind};
+use super::super::context::calls_of;
 use super::super::crossing::{Crossing, told};
 use super::super::evidence::Evidence;
 use super::super::words::{self, says};
@@ -124,18 +125,19 @@ pub(in super::super) fn never_started(evidence: &Evidence<'_>) -> Ruling {
     ruling
 }
 
-/// The calls that began, by id and the row of the call: the last before the mark
-/// that has the id.
+/// The calls that began, by id and row: of the calls with the id, the last before
+/// the mark, whether it still stands in the context or not.
 fn began<'c>(crossing: &'c Crossing<'_>) -> BTreeSet<(&'c Text, u64)> {
+    let mut latest: BTreeMap<&Text, u64> = BTreeMap::new();
     let mut began = BTreeSet::new();
     for row in crossing.rows {
-        if let Event::CallStarted(started) = &row.event {
-            let calls = crossing.context.calls();
-            let last =
-                calls.filter(|(_, piece, call)| piece.seq < row.seq && call.id == started.call);
-            if let Some((_, piece, call)) = last.last() {
-                began.insert((&call.id, piece.seq));
-            }
+        for call in calls_of(row) {
+            latest.insert(&call.id, row.seq);
+        }
+        if let Event::CallStarted(started) = &row.event
+            && let Some(seq) = latest.get(&started.call)
+        {
+            began.insert((&started.call, *seq));
         }
     }
     began

@@ -80,9 +80,9 @@ fn not_told(crossing: &Crossing<'_>, result: usize, text: &str, is_error: bool) 
         return Some(format!("stored {stored} times, told {in_speech} times: {text:?}"));
     }
     let words = crossing.seen.own_words(sighting.place);
-    let name = crossing.context.tool_of(result).unwrap_or_default();
-    if !name.is_empty() && !words.contains(&*name) {
-        return Some(format!("the prose for a result of {name} does not name it: {words:?}"));
+    let names = crossing.context.tools_of(result);
+    if !names.is_empty() && !names.iter().any(|name| words.contains(&**name)) {
+        return Some(format!("the prose for a result of {names:?} does not name it: {words:?}"));
     }
     let lower = words.to_lowercase();
     (is_error && !lower.contains("error") && !lower.contains("fail"))

@@ -164,17 +164,25 @@ fn open_loop(crossing: &Crossing<'_>, ruling: &mut Ruling) {
 /// The message that declares the calls of a tool loop which the next answer goes
 /// on with, where that matters.
 pub(super) fn open_loop_message(crossing: &Crossing<'_>) -> Option<usize> {
+    let last = latest_loop_message(crossing)?;
+    let messages = &crossing.wire.messages;
+    let mut behind = messages[last + 1..].iter().flat_map(|message| &message.parts).peekable();
+    let only_results =
+        behind.peek().is_some() && behind.all(|part| matches!(part.body, Body::Result(_)));
+    only_results.then_some(last)
+}
+
+/// The last assistant message, if it declares calls and thinking is on. Whether
+/// its loop is still open when prose follows its results, nobody says; so it may
+/// be taken for open.
+pub(super) fn latest_loop_message(crossing: &Crossing<'_>) -> Option<usize> {
     let replay = crossing.asked.replay;
     if replay.target != Target::Anthropic || !replay.profile.thinking {
         return None;
     }
     let messages = &crossing.wire.messages;
     let last = messages.iter().rposition(|message| message.role == WireRole::Assistant)?;
-    let declares = messages[last].parts.iter().any(|part| matches!(part.body, Body::Call(_)));
-    let mut behind = messages[last + 1..].iter().flat_map(|message| &message.parts).peekable();
-    let only_results =
-        behind.peek().is_some() && behind.all(|part| matches!(part.body, Body::Result(_)));
-    (declares && only_results).then_some(last)
+    messages[last].parts.iter().any(|part| matches!(part.body, Body::Call(_))).then_some(last)
 }
 
 pub(super) fn begins_with_thinking(crossing: &Crossing<'_>, message: usize) -> bool {

@@ -4,16 +4,16 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 
-use super::super::canary::Class;
-use super::super::context::What;
+use super::super::canary::{Class, Kind};
+use super::super::context::{Piece, outputs};
 use super::super::crossing::Crossing;
 use super::super::evidence::Evidence;
 use crate::finding::{Finding, Ruling};
 use crate::json::to_line;
 use crate::op::Constraint;
-use crate::record::Event;
 use crate::rule::Rule;
-use crate::wire::{Body, Part, WireMessage};
+use crate::text::Text;
+use crate::wire::{Body, Part, WireMessage, WireRole};
 
 /// The same question, comparable.
 fn question(crossing: &Crossing<'_>) -> String {
@@ -87,14 +87,12 @@ enum Excuse {
 /// The first part of the earlier wire that is neither there nor excused.
 fn first_change(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<(String, String)> {
     let limit = unchanged_until(before, now);
-    let excuses = Excuses::of(before);
+    let excuses = Excuses::of(before, now);
     let thinking_changed = before.asked.replayed.constraints.contains(&Constraint::ThinkingOff)
         != now.asked.replayed.constraints.contains(&Constraint::ThinkingOff);
     let skips = |part: &Part| thinking_changed && matches!(part.body, Body::Reasoning(_));
     let old = before.wire.parts().enumerate().filter(|(_, (_, part))| !skips(part));
     let mut new = now.wire.parts().enumerate().filter(|(_, (_, part))| !skips(part)).peekable();
-    let sighted: BTreeSet<usize> =
-        now.seen.all.iter().map(|sighting| now.seen.place(sighting).part).collect();
     let mut answered = false;
     for (at, (message, part)) in old {
         if limit.is_some_and(|limit| at >= limit) {
@@ -103,19 +101,14 @@ fn first_change(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<(String, St
         // What a result that came late brought along stands behind it.
         while let Some((place, (other, held))) = new.peek() {
             let same = other.role == message.role && held.sent == part.sent;
-            let brought = match held.body {
-                Body::Image(_) => true,
-                Body::Text(_) => !sighted.contains(place),
-                Body::Reasoning(_) | Body::Call(_) | Body::Result(_) | Body::Foreign(_) => false,
-            };
-            if same || !answered || !brought {
+            if same || !answered || !is_brought(now, *place, held) {
                 break;
             }
             new.next();
         }
-        let same = new
-            .peek()
-            .is_some_and(|(_, (other, held))| other.role == message.role && held.sent == part.sent);
+        let same = new.peek().is_some_and(|(_, (other, held))| {
+            other.role == message.role && (held.sent == part.sent || was_trimmed(part, held))
+        });
         if same {
             new.next();
             continue;
@@ -129,11 +122,32 @@ fn first_change(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<(String, St
                 }
             }
             Excuse::ForNow => continue,
+            // What the former answer had brought along goes with it.
+            Excuse::None if answered && is_brought(before, at, part) => continue,
             Excuse::None => {}
         }
         return Some(told(part, new.peek().map(|(_, pair)| *pair)));
     }
     None
+}
+
+/// True if a part can be what a result brought along, standing behind the results
+/// of its round: an image, or words of its maker alone.
+fn is_brought(crossing: &Crossing<'_>, at: usize, part: &Part) -> bool {
+    match part.body {
+        Body::Image(_) => true,
+        Body::Text(_) => !crossing.seen.is_sighted(at),
+        Body::Reasoning(_) | Body::Call(_) | Body::Result(_) | Body::Foreign(_) => false,
+    }
+}
+
+/// True if a text was sent without the white space at its end, since it was the
+/// last one and the target refuses that (ANT-12).
+fn was_trimmed(before: &Part, now: &Part) -> bool {
+    match (&before.body, &now.body) {
+        (Body::Text(before), Body::Text(now)) => now.trim_end() == before,
+        _other => false,
+    }
 }
 
 fn answers_the_same(a: &Part, b: &Part) -> bool {
@@ -162,9 +176,12 @@ struct Excuses {
 }
 
 impl Excuses {
-    fn of(crossing: &Crossing<'_>) -> Self {
+    fn of(crossing: &Crossing<'_>, now: &Crossing<'_>) -> Self {
         let context = &crossing.context;
-        let open = context.calls().filter(|(at, _, _)| !context.result_of.contains_key(at));
+        let lost = lost_answers(crossing, now);
+        let open = context
+            .calls()
+            .filter(|(at, _, call)| !context.result_of.contains_key(at) || lost.contains(&call.id));
         let open_answers = open
             .filter_map(|(at, _, _)| crossing.wire_call.get(&at))
             .flat_map(|call| &crossing.answers[*call])
@@ -172,16 +189,8 @@ impl Excuses {
             .collect();
         let waiting: BTreeSet<u64> =
             context.waiting.iter().map(|at| context.pieces[*at].seq).collect();
-        let streaming: BTreeSet<u64> = context
-            .pieces
-            .iter()
-            .filter(|piece| matches!(piece.what, What::Said(..)))
-            .map(|piece| piece.seq)
-            .filter(|seq| {
-                let row = usize::try_from(*seq).ok().and_then(|at| crossing.rows.get(at));
-                row.is_some_and(|row| matches!(row.event, Event::Delta(_)))
-            })
-            .collect();
+        let streaming: BTreeSet<u64> =
+            context.pieces.iter().filter(|piece| piece.streamed).map(|piece| piece.seq).collect();
         let mut for_now = BTreeSet::new();
         let mut tail = 0;
         for sighting in &crossing.seen.all {
@@ -203,6 +212,7 @@ impl Excuses {
         for result in &crossing.results {
             tail = tail.max(result.part + 1);
         }
+        for_now.extend(markers_of_waiting(crossing, &for_now));
         Self { open_answers, for_now, tail }
     }
 
@@ -217,6 +227,32 @@ impl Excuses {
     }
 }
 
+/// The parts without a string of their own that stand for results which still
+/// wait: a marker behind a part that does, or the prose of one without output.
+fn markers_of_waiting(crossing: &Crossing<'_>, for_now: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let context = &crossing.context;
+    let silent = context
+        .results()
+        .any(|(at, _, result)| context.waiting.contains(&at) && outputs(result).next().is_none());
+    let mut markers = BTreeSet::new();
+    for (at, (message, part)) in crossing.wire.parts().enumerate() {
+        let own_words = matches!(part.body, Body::Text(_)) && !crossing.seen.is_sighted(at);
+        let behind = at > 0 && (for_now.contains(&(at - 1)) || markers.contains(&(at - 1)));
+        if own_words && message.role == WireRole::User && (behind || silent) {
+            markers.insert(at);
+        }
+    }
+    markers
+}
+
+/// The ids of which a result left the context: their calls are open again, or
+/// answered by another.
+fn lost_answers<'c>(before: &'c Crossing<'_>, now: &Crossing<'_>) -> BTreeSet<&'c Text> {
+    let live: BTreeSet<u64> = now.context.pieces.iter().map(|piece| piece.seq).collect();
+    let gone = before.context.results().filter(|(_, piece, _)| !live.contains(&piece.seq));
+    gone.map(|(_, _, result)| &result.call).collect()
+}
+
 /// Where a replacement among the appended rows begins to change the wire: the
 /// first part with a string of a row that is no longer in the context.
 fn unchanged_until(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<usize> {
@@ -226,14 +262,26 @@ fn unchanged_until(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<usize> {
     }
     let live: BTreeSet<u64> = now.context.pieces.iter().map(|piece| piece.seq).collect();
     let gone = |seq: &u64| !live.contains(seq);
-    let first_gone = before.context.pieces.iter().map(|piece| piece.seq).find(gone);
-    let Some(first_gone) = first_gone else { return Some(0) };
-    let place = before.context.pieces.iter().position(|piece| piece.seq == first_gone)?;
-    let kept: BTreeSet<u64> =
-        before.context.pieces[..place].iter().map(|piece| piece.seq).collect();
-    // Up to the last part that surely belongs to a kept row.
+    let place = before.context.pieces.iter().position(|piece| gone(&piece.seq));
+    let summaries: BTreeSet<u64> = now.rows[before.rows.len()..]
+        .iter()
+        .filter(|row| row.replaces.is_some())
+        .map(|row| row.seq)
+        .collect();
+    let summary = now.context.pieces.iter().position(|piece| summaries.contains(&piece.seq));
+    let until = |pieces: &[Piece<'_>], place: Option<usize>| -> BTreeSet<u64> {
+        pieces[..place.unwrap_or(pieces.len())].iter().map(|piece| piece.seq).collect()
+    };
+    let before_gone = until(&before.context.pieces, place);
+    let before_summary = until(&now.context.pieces, summary);
+    let kept: BTreeSet<u64> = before_gone.intersection(&before_summary).copied().collect();
+    // Up to the last part that surely belongs to a kept row. A result stands where
+    // its call does, so it tells no place of its own.
     let sure = before.seen.all.iter().filter(|sighting| {
-        before.seen.needles.sources[sighting.needle].iter().all(|(seq, _)| kept.contains(seq))
+        let in_place =
+            !matches!(before.seen.place(sighting).kind, Kind::Output(_) | Kind::Image(_));
+        let sources = &before.seen.needles.sources[sighting.needle];
+        in_place && sources.iter().all(|(seq, _)| kept.contains(seq))
     });
     Some(sure.map(|sighting| before.seen.place(sighting).part).max().map_or(0, |at| at + 1))
 }

@@ -9,11 +9,11 @@ use super::super::context::What;
 use super::super::crossing::Crossing;
 use super::super::evidence::Evidence;
 use super::images::{is_native, is_whole};
-use super::reasoning::{begins_with_thinking, open_loop_message};
+use super::reasoning::{begins_with_thinking, latest_loop_message, open_loop_message};
 use crate::finding::{Finding, Ruling};
 use crate::json::{Fields, Tree};
 use crate::op::{AnomalyName, Constraint, Report};
-use crate::record::{Block, Content, Event, Row};
+use crate::record::{Block, Content, Event, Role, Row};
 use crate::rule::Rule;
 use crate::target::{PlainReasoning, Target};
 use crate::wire::{Body, WireRole};
@@ -117,7 +117,7 @@ fn has_cause(crossing: &Crossing<'_>, name: AnomalyName, seq: Option<u64>) -> bo
     };
     let cause = Causes::of(crossing, row);
     match name {
-        AnomalyName::Mapped => cause.calls,
+        AnomalyName::Mapped => crosses_renamed(crossing, seq),
         AnomalyName::Mended => cause.mendable,
         AnomalyName::Omitted => cause.omittable,
         AnomalyName::Unseen => cause.unseen,
@@ -159,7 +159,6 @@ struct Causes {
 impl Causes {
     fn of(crossing: &Crossing<'_>, row: &Row) -> Self {
         let mut causes = Self::default();
-        let target = crossing.asked.replay.target;
         match &row.event {
             Event::Message(message) => {
                 for block in &message.blocks {
@@ -175,9 +174,7 @@ impl Causes {
                             causes.mendable |= reasoning.text.is_broken();
                         }
                         Block::Call(call) => {
-                            let id = call.id.to_unicode();
-                            causes.calls |=
-                                is_refused(crossing, target, &id, &call.name.to_unicode());
+                            causes.omittable |= message.role == Role::User;
                             let raw = call.arguments.to_unicode();
                             causes.mendable |= call.arguments.is_broken()
                                 || !raw.trim().is_empty()
@@ -228,17 +225,15 @@ impl Causes {
     }
 }
 
-/// True if a target refuses a call's id or name, alone or among the others.
-fn is_refused(crossing: &Crossing<'_>, target: Target, id: &str, name: &str) -> bool {
-    let plain =
-        |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    let again =
-        crossing.context.calls().filter(|(_, _, call)| call.id.to_unicode() == id).count() > 1;
-    let bad_id = match target {
-        Target::OpenaiChat => !(1..=64).contains(&id.chars().count()),
-        Target::Anthropic => id.is_empty() || !plain(id),
-    };
-    bad_id || again || name.is_empty() || name.chars().count() > 64 || !plain(name)
+/// True if a call of the row crosses under another id or name than its own.
+fn crosses_renamed(crossing: &Crossing<'_>, seq: u64) -> bool {
+    let mut mine = crossing.context.calls().filter(|(_, piece, _)| piece.seq == seq);
+    mine.any(|(at, _, call)| {
+        let on_wire = crossing.wire_call.get(&at).map(|at| crossing.calls[*at].call);
+        on_wire.is_some_and(|wire| {
+            wire.id != call.id.to_unicode() || wire.name != call.name.to_unicode()
+        })
+    })
 }
 
 /// `replay.constraints-said`: what the request must respect is said, and no more.
@@ -252,7 +247,9 @@ pub(in super::super) fn constraints_said(evidence: &Evidence<'_>) -> Ruling {
         let said = &crossing.asked.replayed.constraints;
         let names = names_to_declare(crossing);
         let open = open_loop_message(crossing);
-        let thinking_off = open.is_some_and(|message| !begins_with_thinking(crossing, message));
+        let needs_off = |message: usize| !begins_with_thinking(crossing, message);
+        let must_be_off = open.is_some_and(needs_off);
+        let may_be_off = latest_loop_message(crossing).is_some_and(needs_off);
         let stand_ins = stand_ins(crossing);
         ruling.witnesses += usize::from(!names.is_empty() || open.is_some() || stand_ins > 0);
         let mut find = |message: String| {
@@ -265,13 +262,12 @@ pub(in super::super) fn constraints_said(evidence: &Evidence<'_>) -> Ruling {
         if declared.clone().unwrap_or_default() != names && !offers_tools(crossing) {
             find(format!("the tools to be declared are {names:?}; said was {declared:?}"));
         }
-        if said.contains(&Constraint::ThinkingOff) != thinking_off {
-            let due = if thinking_off {
-                "must be switched off, and that is not said"
-            } else {
-                "is said to be switched off without need"
-            };
-            find(format!("thinking {due}"));
+        let off = said.contains(&Constraint::ThinkingOff);
+        if must_be_off && !off {
+            find(String::from("thinking must be switched off, and that is not said"));
+        }
+        if off && !may_be_off {
+            find(String::from("thinking is said to be switched off without need"));
         }
         let told = said.iter().filter(|said| matches!(said, Constraint::StandIn(_))).count();
         if told != stand_ins {
@@ -292,7 +288,10 @@ fn names_to_declare(crossing: &Crossing<'_>) -> BTreeSet<String> {
 /// How many messages carry empty reasoning in place of the reasoning that the
 /// target demands.
 fn stand_ins(crossing: &Crossing<'_>) -> usize {
-    if crossing.asked.replay.profile.plain_reasoning != PlainReasoning::Required {
+    let replay = crossing.asked.replay;
+    if replay.target != Target::OpenaiChat
+        || replay.profile.plain_reasoning != PlainReasoning::Required
+    {
         return 0;
     }
     let messages = crossing.wire.messages.iter();

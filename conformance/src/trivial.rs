@@ -1,0 +1,138 @@
+//! Implementations that do nothing of use. Each gives well-formed outcomes to
+//! every op; none keeps or replays a record. A check that passes for one of them
+//! checks nothing, unless its fixture says why it may.
+
+use onrecord_spec::json::{Json, Malformed, keep};
+use onrecord_spec::op::{
+    Bytes, Fault, FaultKind, Hello, Implementation, Op, Outcome, Refusal, RefusalCode, Replayed,
+    Report, Wordings,
+};
+use onrecord_spec::target::Target;
+
+/// A trivial implementation.
+#[derive(Debug, Clone)]
+pub struct Trivial {
+    kind: Kind,
+    rows: Vec<Json>,
+}
+
+/// The kinds of trivial implementations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Answers every op with as little as its outcome can hold.
+    Null,
+    /// Keeps the rows as they come, and replays them as one text.
+    Echo,
+    /// Replays the same short conversation, whatever was stored.
+    Constant,
+    /// Refuses every op.
+    AlwaysRefuse,
+    /// Counts the rows, drops them, and replays a valid wire without them.
+    DropAll,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 5] =
+        [Self::Null, Self::Echo, Self::Constant, Self::AlwaysRefuse, Self::DropAll];
+
+    /// The name by which fixtures know it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Echo => "echo",
+            Self::Constant => "constant",
+            Self::AlwaysRefuse => "always-refuse",
+            Self::DropAll => "drop-all",
+        }
+    }
+}
+
+impl Trivial {
+    /// A trivial implementation of this kind.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, rows: Vec::new() }
+    }
+
+    /// How many rows it says it holds.
+    fn next(&self) -> u64 {
+        match self.kind {
+            Kind::Null | Kind::AlwaysRefuse => 0,
+            Kind::Constant => 1,
+            Kind::Echo | Kind::DropAll => self.rows.len() as u64,
+        }
+    }
+
+    fn payload(&self) -> Result<Json, Malformed> {
+        match self.kind {
+            Kind::Null | Kind::AlwaysRefuse => keep("{}"),
+            Kind::Echo => {
+                let rows: Vec<&str> = self.rows.iter().map(|row| row.get()).collect();
+                let text = serde_json::to_string(&rows.join("\n"))
+                    .map_err(|error| Malformed::new(error.to_string()))?;
+                keep(&format!(r#"{{"messages":[{{"role":"user","content":{text}}}]}}"#))
+            }
+            Kind::Constant => keep(
+                r#"{"messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"},{"role":"user","content":"go on"}]}"#,
+            ),
+            Kind::DropAll => keep(r#"{"messages":[{"role":"user","content":"go on"}]}"#),
+        }
+    }
+
+    fn kept(&self) -> Vec<Json> {
+        if self.kind == Kind::Echo { self.rows.clone() } else { Vec::new() }
+    }
+}
+
+impl Implementation for Trivial {
+    fn hello(&mut self) -> Result<Hello, Fault> {
+        Ok(Hello {
+            name: self.kind.name().to_string(),
+            version: "1".to_string(),
+            language: "rust".to_string(),
+            ops: Op::NAMES.map(String::from).to_vec(),
+            targets: Target::ALL.to_vec(),
+            reports: vec![Report::Anomalies, Report::Constraints],
+            wordings: Wordings::default(),
+            limits: Vec::new(),
+        })
+    }
+
+    fn perform(&mut self, op: &Op) -> Result<Outcome, Fault> {
+        if self.kind == Kind::AlwaysRefuse {
+            return Ok(Outcome::Refused(Refusal {
+                code: RefusalCode::Malformed,
+                seq: None,
+                detail: "no".to_string(),
+            }));
+        }
+        Ok(match op {
+            Op::Load { rows, .. } => {
+                self.rows.clone_from(rows);
+                Outcome::Loaded { next: self.next(), damage: Vec::new() }
+            }
+            Op::Open { .. } => {
+                self.rows.clear();
+                Outcome::Loaded { next: self.next(), damage: Vec::new() }
+            }
+            Op::Append { rows, .. } => {
+                self.rows.extend(rows.iter().cloned());
+                Outcome::Appended { next: self.next() }
+            }
+            Op::Read { .. } => Outcome::Rows { rows: self.kept() },
+            Op::Log {} => Outcome::Log { bytes: Bytes(Vec::new()) },
+            Op::Restart {} => Outcome::Loaded { next: self.next(), damage: Vec::new() },
+            Op::Replay(_) | Op::Request { .. } => Outcome::Replayed(Replayed {
+                payload: self.payload().map_err(|error| Fault {
+                    kind: FaultKind::ErrorAnswer,
+                    message: error.to_string(),
+                    stderr: String::new(),
+                })?,
+                anomalies: Vec::new(),
+                constraints: Vec::new(),
+            }),
+        })
+    }
+}

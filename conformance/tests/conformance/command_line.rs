@@ -1,0 +1,228 @@
+//! The command line as someone types it.
+
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::world::{fake, onrecord, onrecord_on, small_folder, stderr, stdout, write};
+
+#[test]
+fn without_a_command_the_reference_is_run() {
+    let folder = small_folder();
+    let output = onrecord(&["--fixtures", folder.path().to_str().unwrap()]);
+    assert_eq!(
+        stdout(&output),
+        " chapter    rules  declared  executed  passed  failed  warned  expected  unsupported  errors
+ record         0         0         0       0       0       0         0            0       0
+ replay         2         2         2       2       0       0         0            0       0
+ authority      0         0         0       0       0       0         0            0       0
+ all            2         2         2       2       0       0         0            0       0
+
+reference: 2 checks of 2 rules, 2 executed: 2 passed. All holds.
+"
+    );
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn an_adapter_is_run_and_its_exit_code_says_how_it_went() {
+    let folder = small_folder();
+    let fixtures = folder.path().to_str().unwrap();
+    for (mode, code, last) in [
+        ("well", 0, "reference: 2 checks of 2 rules, 2 executed: 2 passed. All holds."),
+        (
+            "few-ops",
+            2,
+            "reference: 2 checks of 2 rules, 0 executed: 0 passed, 2 unsupported. Nothing was \
+             executed, so this run proves nothing.",
+        ),
+        (
+            "error-answer",
+            3,
+            "reference: 2 checks of 2 rules, 0 executed: 0 passed, 2 broken off. The adapter \
+             broke: see the errors above.",
+        ),
+    ] {
+        let output = onrecord_on(mode, &["run", "--fixtures", fixtures]);
+        assert_eq!(output.status.code(), Some(code), "{mode}: {}", stderr(&output));
+        assert_eq!(stdout(&output).lines().last(), Some(last), "{mode}");
+    }
+    let output = onrecord_on("never-forgets", &["run", "--fixtures", fixtures]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    let repeat = format!(
+        "repeat  onrecord run --filter replay/open-call@openai-chat --rule replay.call-answered -- {}",
+        fake("never-forgets").join(" ")
+    );
+    assert!(text.contains(&repeat), "{text}");
+}
+
+#[test]
+fn an_adapter_that_hangs_is_given_its_time_and_no_more() {
+    let folder = small_folder();
+    let fixtures = folder.path().to_str().unwrap();
+    let arguments = ["run", "--fixtures", fixtures, "--timeout", "1.5", "--format", "json"];
+    let output = onrecord_on("hangs", &arguments);
+    assert_eq!(output.status.code(), Some(3));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["checks"][0]["status"], "timeout");
+    assert_eq!(report["checks"][0]["reason"], "step 1 (`replay`): it did not answer within 1.5 s");
+}
+
+#[test]
+fn a_name_with_escapes_is_printed_as_text() {
+    let folder = small_folder();
+    let output =
+        onrecord_on("coloured-name", &["run", "--fixtures", folder.path().to_str().unwrap()]);
+    assert!(stdout(&output).contains("red\\u{1b}[31m: 2 checks"), "{}", stdout(&output));
+    assert!(!stdout(&output).contains('\u{1b}'), "no colour where there is no terminal");
+}
+
+#[test]
+fn a_report_goes_to_a_file_and_its_last_line_to_the_terminal() {
+    let folder = small_folder();
+    let fixtures = folder.path().to_str().unwrap();
+    let file = folder.path().join("report.out");
+    let path = file.to_str().unwrap();
+    for (format, begins) in [("text", " chapter"), ("json", "{"), ("junit", "<?xml")] {
+        let output =
+            onrecord(&["run", "--fixtures", fixtures, "--format", format, "--output", path]);
+        assert_eq!(
+            stdout(&output),
+            "reference: 2 checks of 2 rules, 2 executed: 2 passed. All holds.\n"
+        );
+        let written = std::fs::read_to_string(&file).unwrap();
+        assert!(written.starts_with(begins), "{format}: {written}");
+    }
+    let arguments = ["run", "--fixtures", fixtures, "--output", "no/such/folder/x"];
+    let output = onrecord(&arguments);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("error: cannot write `no/such/folder/x`: "));
+}
+
+#[test]
+fn a_selection_is_run_alone() {
+    let folder = small_folder();
+    let fixtures = folder.path().to_str().unwrap();
+    for (arguments, checks) in [
+        (&["--rule", "replay.did-not-complete"][..], "1 check of 1 rule"),
+        (&["--filter", "open-call"], "2 checks of 2 rules"),
+        (&["--filter", "nope", "--filter", "open"], "2 checks of 2 rules"),
+        (&["--chapter", "replay"], "2 checks of 2 rules"),
+        (&["--target", "openai-chat"], "2 checks of 2 rules"),
+    ] {
+        let mut all = vec!["run", "--fixtures", fixtures];
+        all.extend(arguments);
+        assert!(stdout(&onrecord(&all)).contains(checks), "{arguments:?}");
+    }
+    for arguments in [["--chapter", "record"], ["--target", "anthropic"]] {
+        let mut all = vec!["run", "--fixtures", fixtures];
+        all.extend(arguments);
+        assert_eq!(onrecord(&all).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn lists_are_for_people_and_for_programs() {
+    let folder = small_folder();
+    let fixtures = folder.path().to_str().unwrap();
+    let output = onrecord(&["list", "fixtures", "--fixtures", fixtures]);
+    assert_eq!(
+        stdout(&output),
+        " fixture           kind  title\n replay/open-call  case  A call has no result.\n"
+    );
+    let output = onrecord(&["list", "fixtures", "--fixtures", fixtures, "--format", "json"]);
+    let listed: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(listed[0]["cases"], serde_json::json!(["replay/open-call@openai-chat"]));
+    let output = onrecord(&["list", "rules"]);
+    assert!(stdout(&output).contains(" replay.late-result "), "{}", stdout(&output));
+    let output = onrecord(&["list", "targets", "--format", "json"]);
+    let listed: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(listed[0]["target"], "openai-chat");
+    assert_eq!(listed[1]["target"], "anthropic");
+}
+
+#[test]
+fn a_rule_is_explained() {
+    let output = onrecord(&["explain", "replay.call-answered"]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text.starts_with("replay.call-answered  MUST\n"), "{text}");
+    for piece in ["\nWhy. ", "\nHarm. ", "\nExample:\n{", "\nKept by:\n", "\nBroken by:\n"] {
+        assert!(text.contains(piece), "{piece:?} is not in\n{text}");
+    }
+    let output = onrecord(&["explain", "ANT-3"]);
+    assert!(stdout(&output).starts_with("ANT-3  of the target anthropic\n"), "{}", stderr(&output));
+}
+
+const LOG: &str = r#"{"onrecord":1,"conversation":"c1"}
+{"seq":0,"id":"r0","event":{"type":"message","role":"user","blocks":[{"type":"text","text":"Feed the owl."},{"type":"image","media_type":"image/png","data":"iVBORw0KGgo="}]}}
+{"seq":1,"id":"r1","event":{"type":"message","role":"assistant","blocks":[{"type":"reasoning","text":"It is hungry.","token":"sig-1","from":{"provider":"anthropic","api":"messages","model":"m-1"}},{"type":"call","id":"c1","name":"feed","arguments":"{}"}]}}
+"#;
+
+fn replay(arguments: &[&str]) -> (serde_json::Value, String) {
+    let folder = TempDir::new().unwrap();
+    let path = write(folder.path(), "log.jsonl", LOG);
+    let mut all = vec!["replay", path.to_str().unwrap()];
+    all.extend(arguments);
+    let output = onrecord(&all);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    (serde_json::from_str(&stdout(&output)).unwrap(), stderr(&output))
+}
+
+#[test]
+fn a_log_is_replayed_and_the_output_can_be_piped() {
+    let (payload, said) = replay(&["--target", "openai-chat"]);
+    assert_eq!(payload["messages"][1]["tool_calls"][0]["id"], "c1");
+    assert_eq!(payload["messages"][2]["role"], "tool");
+    assert_eq!(said, "repairs: `answered` (row 1), `omitted` (row 1)\n");
+
+    let (payload, said) = replay(&["--target", "openai-chat", "--no-vision"]);
+    assert!(!payload.to_string().contains("image_url"));
+    assert!(said.contains("`unseen` (row 0)"), "{said}");
+
+    let (payload, said) = replay(&["--target", "openai-chat", "--running"]);
+    assert!(payload["messages"][2]["content"].to_string().contains("still running"));
+    assert!(said.contains("`pending` (row 1)"), "{said}");
+
+    let model = ["--provider", "anthropic", "--api", "messages", "--model", "m-1"];
+    let mut arguments = vec!["--target", "anthropic", "--thinking", "--format", "json"];
+    arguments.extend(model);
+    let (all, said) = replay(&arguments);
+    assert_eq!(all["payload"]["messages"][1]["content"][0]["signature"], "sig-1");
+    assert_eq!(all["anomalies"], serde_json::json!([{ "name": "answered", "seq": 1 }]));
+    assert_eq!(said, "", "with `--format json` all of it is in the object");
+}
+
+/// `onrecord … | head` is no error.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for arguments in [&["list", "rules"][..], &["schema", "record"], &["--help"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_onrecord"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(
+            (output.status.code(), stderr(&output).as_str()),
+            (Some(0), ""),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn every_help_teaches_with_an_example() {
+    for command in ["", "run", "smoke", "list", "explain", "replay", "schema"] {
+        let arguments: Vec<&str> =
+            [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let output = onrecord(&arguments);
+        let text = stdout(&output);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        let example = format!("Examples:\n  onrecord {command}");
+        assert!(text.contains(example.trim_end()), "{command}: {text}");
+    }
+}

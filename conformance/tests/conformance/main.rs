@@ -1,0 +1,17 @@
+//! Tests of the suite itself: the runner, the command line, the fixtures, and that
+//! everything hangs together.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+mod api;
+mod bad_input;
+mod baselines;
+mod command_line;
+mod fakes;
+mod fixtures;
+mod reports;
+mod rules;
+mod schemas;
+mod smoke;
+mod tidy;
+mod trivial;
+mod world;

@@ -1,0 +1,129 @@
+//! The repository: quoted rule ids exist, files are not too long, each source file
+//! opens with what is in it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use onrecord::spec::chapter::Chapter;
+use onrecord::spec::rule::Rule;
+
+use crate::world::root;
+
+/// A file longer than this is two files. Fixtures and logs are data and may be.
+const LONGEST: usize = 600;
+
+/// The files of the project with one of these endings.
+fn files(endings: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_symlink() {
+                continue;
+            }
+            if path.is_dir() {
+                let skipped = ["target", "node_modules", "__pycache__"].contains(&name.as_str());
+                if !skipped && (name == ".ci" || !name.starts_with('.')) {
+                    folders.push(path);
+                }
+            } else if endings.iter().any(|ending| name.ends_with(ending)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    assert!(found.len() > 10, "the project's files are not there");
+    found
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+#[track_caller]
+fn assert_none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What is quoted as a rule: a chapter's name, a point, a name in kebab-case, and
+/// then nothing that makes it a file name, a path or a field.
+fn quoted(text: &str) -> BTreeSet<&str> {
+    let mut ids = BTreeSet::new();
+    for chapter in Chapter::ALL {
+        let prefix = format!("{}.", chapter.name());
+        for (at, _) in text.match_indices(&prefix) {
+            let before = text[..at].chars().next_back();
+            // Only a whole word in quotes, brackets or parentheses is a citation.
+            if !matches!(before, Some('`' | '[' | '(' | '"')) {
+                continue;
+            }
+            let rest = &text[at + prefix.len()..];
+            let length = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '-'));
+            let length = length.unwrap_or(rest.len());
+            let after = rest[length..].chars().next();
+            if length > 0 && matches!(after, Some('`' | ']' | ')' | '"' | ',')) {
+                ids.insert(&text[at..at + prefix.len() + length]);
+            }
+        }
+    }
+    ids
+}
+
+#[test]
+fn citations_are_found() {
+    let text = "(`replay.total`) [record.verbatim] \"replay.x\" `record.rs` `record.json` x.replay.total \
+                replay.total, (replay.late-result)";
+    let found: Vec<&str> = quoted(text).into_iter().collect();
+    let expected = [
+        "record.json",
+        "record.rs",
+        "record.verbatim",
+        "replay.late-result",
+        "replay.total",
+        "replay.x",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_quoted_rule_exists() {
+    // Names of files and of what a test makes up look like citations.
+    let files_and_inventions =
+        ["rs", "md", "json", "jsonl", "x", "nothing", "did-complete", "late-results"];
+    let mut wrong = Vec::new();
+    for path in files(&[".rs", ".md", ".json", ".py", ".mjs"]) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for id in quoted(&text) {
+            let name = id.split_once('.').map_or("", |(_, name)| name);
+            let invented = files_and_inventions.contains(&name) || id == "record.late-result";
+            if Rule::from_id(id).is_none() && !invented {
+                wrong.push(format!("{}: there is no rule {id}", shown(&path)));
+            }
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let wrong: Vec<String> = files(&[".rs", ".py", ".mjs"])
+        .iter()
+        .filter_map(|path| {
+            let lines = std::fs::read_to_string(path).unwrap().lines().count();
+            (lines > LONGEST).then(|| format!("{} has {lines} lines", shown(path)))
+        })
+        .collect();
+    assert_none(&wrong);
+}
+
+#[test]
+fn every_source_file_says_what_is_in_it() {
+    let wrong: Vec<String> = files(&[".rs"])
+        .iter()
+        .filter(|path| !std::fs::read_to_string(path).unwrap().starts_with("//! "))
+        .map(|path| format!("{} does not begin with `//! `", shown(path)))
+        .collect();
+    assert_none(&wrong);
+}

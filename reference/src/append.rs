@@ -1,0 +1,75 @@
+//! Appending: the one way in which a record grows.
+
+use alloc::format;
+
+use onrecord_spec::json::Json;
+use onrecord_spec::op::{Refusal, RefusalCode};
+use onrecord_spec::record::Row;
+
+use crate::record::{Record, decode, refusal};
+
+impl Record {
+    /// Adds rows at the end, all of them or none, and returns the seq that the
+    /// next row will have.
+    ///
+    /// `expect` is the seq that the writer believes to be next; a writer that
+    /// was overtaken is refused (`record.expected-seq`). The bytes before are
+    /// never touched (`record.append-only`).
+    pub fn append(&mut self, expect: u64, rows: &[Json]) -> Result<u64, Refusal> {
+        let next = self.next();
+        if expect != next {
+            let detail = format!(
+                "the append expects row {expect} to come next; row {next} does \
+                 (record.expected-seq)"
+            );
+            return Err(refusal(RefusalCode::Conflict, Some(next), detail));
+        }
+        let (kept, bytes) = (self.rows().len(), self.log.len());
+        for raw in rows {
+            let stored = decode(raw).and_then(without_authority).and_then(|row| self.store(row));
+            if let Err(refusal) = stored {
+                self.take_back(kept, bytes);
+                return Err(refusal);
+            }
+        }
+        Ok(self.next())
+    }
+
+    /// Writes a row as the log's next line and takes it in.
+    ///
+    /// A log that does not end with a line break was cut, or was written by
+    /// somebody who leaves the last one out: the row starts on a line of its own,
+    /// so that it does not fuse with what is there (`record.torn-tail`). `seq` is
+    /// written first, so that the row is found again even if another writer
+    /// fuses it with something.
+    pub(crate) fn store(&mut self, row: Row) -> Result<(), Refusal> {
+        let seq = row.seq;
+        let line = row.to_line().map_err(|error| {
+            let detail = format!("row {seq} cannot be written: {error}");
+            refusal(RefusalCode::Malformed, Some(seq), detail)
+        })?;
+        let torn = self.log.last().is_some_and(|last| *last != b'\n');
+        let start = self.log.len() + usize::from(torn);
+        self.admit(row, start..start + line.len())?;
+        if torn {
+            self.log.push(b'\n');
+        }
+        self.log.extend_from_slice(line.as_bytes());
+        self.log.push(b'\n');
+        Ok(())
+    }
+}
+
+/// The runtime's own facts are made fresh for each request and stand in no row
+/// (`authority.never-stored`).
+fn without_authority(row: Row) -> Result<Row, Refusal> {
+    if row.holds_authority() {
+        let seq = row.seq;
+        let detail = format!(
+            "row {seq} carries an authority block, which is made fresh for each request and \
+             never stored (authority.never-stored)"
+        );
+        return Err(refusal(RefusalCode::AuthorityStored, Some(seq), detail));
+    }
+    Ok(row)
+}
