@@ -101,8 +101,8 @@ fn timed<T>(runs: u64, best: &mut f64, run: impl Fn() -> T) -> Duration {
 /// asked for some benchmarks only gets what these say.
 fn print(table: &Table) {
     println!(
-        "\n{:<12} {:>9} {:>11} {:>11} {:>7}  {}",
-        "target", "messages", "replay ms", "write ms", "ratio", "growth"
+        "\n{:<12} {:>9} {:>11} {:>11} {:>7}  growth",
+        "target", "messages", "replay ms", "write ms", "ratio"
     );
     let mut before: Option<(&str, usize, f64)> = None;
     for ((target, size), best) in table {

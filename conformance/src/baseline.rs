@@ -126,20 +126,19 @@ impl Entry {
     /// Holds the entry against its check; says why it is stale, if it is.
     fn meet(&self, check: &mut Check) -> Option<String> {
         match check.status {
-            Status::Fail if digest(check) == self.digest => {
+            Status::Fail | Status::Untestable if digest(check) == self.digest => {
                 check.status = Status::ExpectedFail;
                 check.reason.clone_from(&self.reason);
                 None
             }
-            Status::Fail => {
-                check.status = Status::Stale;
+            Status::Fail | Status::Untestable => {
                 let found = digest(check);
+                check.status = Status::Stale;
                 Some(format!("fails in another way: {found}, and not {}", self.digest))
             }
             Status::Pass => Some("passes now: take it out of the baseline".to_string()),
             Status::Warn
             | Status::Unsupported
-            | Status::Untestable
             | Status::Error
             | Status::Timeout
             | Status::ExpectedFail
@@ -150,18 +149,16 @@ impl Entry {
 
 fn is_failure(check: &Check) -> bool {
     match check.status {
-        Status::Fail | Status::ExpectedFail | Status::Stale => true,
-        Status::Pass
-        | Status::Warn
-        | Status::Unsupported
-        | Status::Untestable
-        | Status::Error
-        | Status::Timeout => false,
+        Status::Fail | Status::Untestable | Status::ExpectedFail | Status::Stale => true,
+        Status::Pass | Status::Warn | Status::Unsupported | Status::Error | Status::Timeout => {
+            false
+        }
     }
 }
 
-/// How a check fails: a digest of the places of its findings. What a finding says
-/// in words is left out, for it may quote an id that is new in each run.
+/// How a check fails: a digest of the places of its findings, and of the reason
+/// where there is none. What a finding says in words is left out, for it may quote
+/// an id that is new in each run.
 #[must_use]
 pub fn digest(check: &Check) -> String {
     let mut places: Vec<String> = check
@@ -178,6 +175,9 @@ pub fn digest(check: &Check) -> String {
         })
         .collect();
     places.sort_unstable();
+    if places.is_empty() {
+        places.push(check.reason.clone());
+    }
     let hash = Sha256::digest(places.join("\n").as_bytes());
     hash.iter().take(8).fold(String::new(), |mut text, byte| {
         // Writing to a `String` cannot fail.

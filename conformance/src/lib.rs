@@ -33,6 +33,7 @@ pub mod check;
 pub mod cli;
 pub mod expect;
 pub mod fixture;
+pub mod generate;
 pub mod input;
 pub mod report;
 pub mod run;

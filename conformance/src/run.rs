@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use onrecord_spec::chapter::Chapter;
 use onrecord_spec::finding::{Finding, Ruling};
 use onrecord_spec::judge::{Step, Trace, judge};
 use onrecord_spec::op::{Fault, FaultKind, Hello, Implementation, Op, Outcome, Report as Reports};
@@ -180,6 +181,7 @@ impl<'a> Run<'a> {
             .iter()
             .filter(|rule| !case.rules.contains(rule) && self.suite.selection.wants_rule(**rule));
         checks.extend(others.filter_map(|rule| besides(case, *rule, &rulings, breaches)));
+        withdraw(&mut checks, &rulings);
         checks
     }
 }
@@ -189,6 +191,33 @@ struct Performed {
     trace: Trace,
     breaches: Vec<(usize, Breach)>,
     unsupported: Option<String>,
+}
+
+/// Takes back what passes of replays that do not hold the record: nothing is out of
+/// order, unanswered or told in the wrong voice where nothing crosses as what it
+/// is. Such a pass would reward a program for dropping or flattening everything.
+fn withdraw(checks: &mut [Check], rulings: &BTreeMap<Rule, Ruling>) {
+    const PREREQUISITES: [Rule; 2] = [Rule::ReplayTextAsSpeech, Rule::ReplayOneDeclaration];
+    let missing = PREREQUISITES
+        .into_iter()
+        .find(|rule| rulings.get(rule).is_some_and(|ruling| !ruling.findings.is_empty()));
+    let Some(missing) = missing else { return };
+    for check in checks {
+        if check.status == Status::Pass && rests_on_replays(check.rule) {
+            check.status = Status::Untestable;
+            check.reason = format!(
+                "it rests on a replay that holds what was stored, and `{missing}` is broken here"
+            );
+        }
+    }
+}
+
+/// Whether a rule is judged by what a replay holds.
+fn rests_on_replays(rule: Rule) -> bool {
+    match rule.chapter() {
+        Chapter::Replay | Chapter::Authority => true,
+        Chapter::Record => matches!(rule, Rule::RecordInterruptedKept | Rule::RecordCallStarted),
+    }
 }
 
 /// The check of a rule that the case names.

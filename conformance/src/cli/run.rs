@@ -24,7 +24,8 @@ use crate::words::{shell, visible};
 /// Run the suite on an adapter, or on the reference.
 ///
 /// Each rule of each fixture is one check. A breach of a MUST fails, a breach of a
-/// SHOULD warns. What an adapter does not do is unsupported and no failure.
+/// SHOULD warns. What an adapter does not do is unsupported and no failure. What
+/// rests on a replay in which speech or calls are lost is untestable, and red.
 #[derive(Debug, Default, Args)]
 #[command(after_long_help = EXAMPLES, after_help = super::EXIT_CODES)]
 pub(super) struct Run {

@@ -247,7 +247,7 @@ fn one_that_does_not_say_hello() {
         Status::Error,
         "not run: the adapter broke before. its result is not hello: unknown variant `gemini`, \
          expected `openai-chat` or `anthropic`, in `{\"name\":\"x\",\"version\":\"1\",\
-         \"language\":\"x\",\"ops\":[\"load\"],\"targets\":[\"gemi…`",
+         \"language\":\"x\",\"ops\":[\"load\"],\"targets\":[\"gemini\"]}`",
         3,
     );
 }

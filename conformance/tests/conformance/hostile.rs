@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use onrecord::Reference;
 use onrecord::generate::{State, home, hostile};
-use onrecord::spec::judge::{Step, Trace, judge};
 use onrecord::spec::json::{Json, to_line};
+use onrecord::spec::judge::{Step, Trace, judge};
 use onrecord::spec::op::{Implementation, Mode, Op, Outcome, Replay};
 use onrecord::spec::target::{PlainReasoning, Profile, Target};
 
@@ -43,8 +43,7 @@ fn try_record(seed: u64) -> BTreeSet<State> {
     let imported = record.rows.iter().rposition(|row| row.get().contains("\"authority\""));
     let cut = rng.usize(imported.map_or(0, |at| at + 1)..=record.rows.len());
     let rest: Vec<Json> = record.rows[cut..].to_vec();
-    let mut ops =
-        vec![Op::Load { header: Some(record.header), rows: record.rows[..cut].to_vec() }];
+    let mut ops = vec![Op::Load { header: Some(record.header), rows: record.rows[..cut].to_vec() }];
     ops.extend(replays.iter().cloned().map(Op::Replay));
     ops.push(Op::Append { expect: cut as u64, rows: rest });
     ops.extend(replays.into_iter().map(Op::Replay));
@@ -65,7 +64,11 @@ fn try_record(seed: u64) -> BTreeSet<State> {
         .collect();
     let trace = Trace { hello, steps };
     for (rule, ruling) in judge(&trace) {
-        assert!(ruling.findings.is_empty(), "seed {seed}, {rule}: {}", told(&trace, &ruling.findings[0]));
+        assert!(
+            ruling.findings.is_empty(),
+            "seed {seed}, {rule}: {}",
+            told(&trace, &ruling.findings[0])
+        );
     }
     record.states
 }

@@ -8,6 +8,7 @@ mod baselines;
 mod command_line;
 mod fakes;
 mod fixtures;
+mod hostile;
 mod reports;
 mod rules;
 mod schemas;

@@ -77,7 +77,7 @@ fn programs_are_told_the_same() {
 fn ci_systems_are_told_the_same() {
     let xml = junit::render(&failing()).unwrap();
     for piece in [
-        r#"<testsuite name="replay" tests="1" disabled="0" errors="0" failures="1">"#,
+        r#"<testsuite name="replay" tests="1" skipped="0" errors="0" failures="1">"#,
         r#"<testcase name="replay/open-call@openai-chat:replay.call-answered" classname="replay.call-answered">"#,
         r#"<failure message="the case expects otherwise: no refusal; it was `refused` with `malformed`: no" type="fail">"#,
         "repeat  onrecord run --filter replay/open-call@openai-chat",

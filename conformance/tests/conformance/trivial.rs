@@ -51,3 +51,23 @@ fn a_trivial_implementation_answers_every_op_in_its_shape() {
         assert_eq!(report.exit_code(), 1, "{}: found wanting, not broken", kind.name());
     }
 }
+
+/// A payload that flattens everything into one valid text is no wire that keeps
+/// `replay.total`: what rests on a replay of the record cannot be tested there.
+#[test]
+fn what_passes_where_nothing_crosses_as_what_it_is_is_untestable() {
+    use onrecord::spec::rule::Rule;
+    let mut suite = onrecord::suite::Suite::default();
+    suite.add(
+        "replay/open-call.json",
+        &crate::world::OPEN_CALL.replace("replay.call-answered", "replay.total"),
+    );
+    let report = suite.rule(Rule::ReplayTotal).run(&mut Trivial::new(Kind::Echo));
+    let [check] = &report.checks[..] else { panic!("{:?}", report.checks) };
+    assert_eq!(check.status, Status::Untestable);
+    assert_eq!(
+        check.reason,
+        "it rests on a replay that holds what was stored, and `replay.one-declaration` is broken here"
+    );
+    assert_eq!(report.exit_code(), 1, "untestable is red");
+}

@@ -10,9 +10,9 @@ use onrecord_spec::op::Constraint;
 use onrecord_spec::target::Profile;
 use serde::Serialize;
 
-use super::call::{Arguments, Ids, is_anthropic_id};
+use super::call::{Arguments, Called, Ids, is_anthropic_id};
 use super::image::Seen;
-use super::plan::{Called, Declared, Heard, Part, Piece, Plan, Reply, Spoken, Step, Thought};
+use super::plan::{Declared, Heard, Part, Piece, Plan, Reply, Spoken, Step, Thought};
 use super::wording;
 use super::{Repairs, Replayed};
 
@@ -212,19 +212,20 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// The blocks of what the model said, and the ids of its calls. Thinking alone
-    /// is no content: it is left out.
+    /// The blocks of what the model said, and the ids of its calls. Thinking leads
+    /// to something: with no text and no call behind it, it is left out (ANT-30).
     fn say(&mut self, seq: u64, pieces: Vec<Piece<'a>>) -> (Vec<Block<'a>>, Vec<Cow<'a, str>>) {
-        let says = pieces.iter().any(|piece| match piece {
+        let last = pieces.iter().rposition(|piece| match piece {
             Piece::Text(_) | Piece::Call(_) => true,
             Piece::Thought(_) => false,
         });
         let mut calls = vec![];
         let mut blocks = Vec::with_capacity(pieces.len());
-        for piece in pieces {
+        for (place, piece) in pieces.into_iter().enumerate() {
+            let leads = last.is_some_and(|last| place < last);
             match piece {
                 Piece::Text(text) => blocks.push(Block::Text { text }),
-                Piece::Thought(thought) => match self.thinking(thought).filter(|_| says) {
+                Piece::Thought(thought) => match self.thinking(thought).filter(|_| leads) {
                     Some(block) => {
                         self.thought.push(seq);
                         blocks.push(block);

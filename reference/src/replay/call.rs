@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use onrecord_spec::json::{RawValue, mend_surrogates};
 use onrecord_spec::text::Text;
@@ -169,4 +170,21 @@ pub(super) fn is_anthropic_id(id: &str) -> bool {
 /// would be no id to those who are compatible with it.
 pub(super) fn is_openai_id(id: &str) -> bool {
     !id.trim().is_empty() && id.chars().nth(64).is_none()
+}
+
+/// The names of the tools that are called, for a request that offers none (ANT-22).
+#[derive(Debug, Default)]
+pub(super) struct Called(BTreeSet<String>);
+
+impl Called {
+    pub fn note(&mut self, name: &str) {
+        if !self.0.contains(name) {
+            self.0.insert(String::from(name));
+        }
+    }
+
+    /// The names, sorted, if there are any.
+    pub fn names(self) -> Option<Vec<String>> {
+        (!self.0.is_empty()).then(|| self.0.into_iter().collect())
+    }
 }

@@ -62,3 +62,34 @@ fn is_whole(data: &str) -> bool {
     }
     total > 0 && total <= LARGEST
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::*;
+
+    #[test]
+    fn base64_is_whole_if_it_decodes_to_some_bytes_and_not_too_many() {
+        let full = || "AAAA".repeat(STRETCH / 4);
+        let with = |end: &str| full() + end;
+        let cases: [(String, bool); 12] = [
+            ("AA==".into(), true),
+            ("AAA=".into(), true),
+            ("".into(), false),
+            ("AAAAA".into(), false),
+            ("AA=A".into(), false),
+            ("AA\nAA".into(), false),
+            ("AAé=".into(), false),
+            (full(), true),
+            (with("AA=="), true),
+            // Padding in the middle, at the very end of a stretch.
+            ("AAAA".repeat(STRETCH / 4 - 1) + "AA==AAAA", false),
+            ("AAAA".repeat(LARGEST / 3) + "AAA=", true),
+            ("AAAA".repeat(LARGEST / 3 + 1), false),
+        ];
+        for (data, whole) in cases {
+            assert_eq!(is_whole(&data), whole, "{} bytes", data.len());
+        }
+    }
+}

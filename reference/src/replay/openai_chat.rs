@@ -11,9 +11,9 @@ use onrecord_spec::record::Reasoning;
 use onrecord_spec::target::{PlainReasoning, Profile};
 use serde::{Serialize, Serializer};
 
-use super::call::{AsText, Ids, is_openai_id};
+use super::call::{AsText, Called, Ids, is_openai_id};
 use super::image::Seen;
-use super::plan::{Called, Heard, Part, Piece, Plan, Reply, Spoken, Step, Thought};
+use super::plan::{Heard, Part, Piece, Plan, Reply, Spoken, Step, Thought};
 use super::wording;
 use super::{Repairs, Replayed};
 

@@ -5,7 +5,6 @@
 //! else that crosses is heard by the model, in the order of the record.
 
 use alloc::borrow::Cow;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -384,22 +383,5 @@ impl Reply<'_> {
     /// True if an image that the model sees is among the parts.
     pub fn shows_image(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Image(_)))
-    }
-}
-
-/// The names of the tools that are called, for a request that offers none (ANT-22).
-#[derive(Debug, Default)]
-pub(super) struct Called(alloc::collections::BTreeSet<String>);
-
-impl Called {
-    pub fn note(&mut self, name: &str) {
-        if !self.0.contains(name) {
-            self.0.insert(String::from(name));
-        }
-    }
-
-    /// The names, sorted, if there are any.
-    pub fn names(self) -> Option<Vec<String>> {
-        (!self.0.is_empty()).then(|| self.0.into_iter().collect())
     }
 }

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use onrecord_reference::{Record, replay};
+use onrecord_reference::Record;
+use onrecord_reference::replay::{self, Payload, openai_chat::Message};
 use onrecord_spec::json::{Json, Tree};
 use onrecord_spec::op::{Anomaly, Constraint, Replay};
 use onrecord_spec::target::Target;
@@ -47,6 +48,32 @@ fn form() {
 #[test]
 fn reasoning() {
     check(include_str!("reasoning.json"));
+}
+
+/// OAI-CHAT-4: a declaration holds 128 calls; the rest follows in another, with
+/// the results of the first between.
+#[test]
+fn more_calls_than_one_message_may_declare() {
+    let calls = (0..130)
+        .map(|call| format!(r#"{{"type":"call","id":"c{call}","name":"t","arguments":"{{}}"}}"#));
+    let blocks = calls.collect::<Vec<_>>().join(",");
+    let round =
+        format!(r#"{{"event":{{"type":"message","role":"assistant","blocks":[{blocks}]}}}}"#);
+    let record = Record::load(None, &super::rows([&*round])).unwrap();
+    let Payload::OpenaiChat(payload) =
+        replay::replay(&record, &Replay::to(Target::OpenaiChat)).payload
+    else {
+        panic!("the payload is for another target")
+    };
+    let mut shape = vec![];
+    for message in &payload.messages {
+        match message {
+            Message::Assistant { tool_calls, .. } => shape.push((tool_calls.len(), 0)),
+            Message::Tool { .. } => shape.last_mut().unwrap().1 += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(shape, [(128, 128), (2, 2)]);
 }
 
 fn check(situations: &str) {

@@ -90,9 +90,20 @@ pub(super) fn never_stored(evidence: &Evidence<'_>) -> Ruling {
                     ruling.find(Finding::new(rule, step, message).row(row.seq));
                 }
             }
+            (Op::Log {}, Outcome::Log { bytes }) if !facts.is_empty() => {
+                let Some(held) = evidence.holdings.before[step] else { continue };
+                ruling.witnesses += usize::from(!bytes.0.is_empty());
+                let log = String::from_utf8_lossy(&bytes.0);
+                let given = evidence.holdings.raw(held);
+                let stored = facts.iter().find(|f| log.contains(&***f) && !holds(given, f));
+                if let Some(fact) = stored {
+                    let message = format!("a request's fact is in the log: {fact:?}");
+                    ruling.find(Finding::new(rule, step, message));
+                }
+            }
             (Op::Read { .. }, Outcome::Rows { rows }) if !facts.is_empty() => {
                 let Some(held) = evidence.holdings.before[step] else { continue };
-                ruling.witness();
+                ruling.witnesses += usize::from(!rows.is_empty() || held.rows == 0);
                 let given = evidence.holdings.raw(held);
                 for fact in facts.iter().filter(|fact| !holds(given, fact)) {
                     if let Some(at) = rows.iter().position(|row| row.get().contains(&**fact)) {
@@ -140,7 +151,34 @@ pub(super) fn recomputed(evidence: &Evidence<'_>) -> Ruling {
             ruling.find(Finding::new(Rule::AuthorityRecomputed, step, message));
         }
     }
+    for finding in facts_of_before(evidence) {
+        if ruling.findings.iter().all(|other| other.step != finding.step) {
+            ruling.find(finding);
+        }
+    }
     ruling
+}
+
+/// Replays and requests whose system text tells a fact of an earlier request that
+/// is none of their own.
+fn facts_of_before(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut earlier: BTreeSet<Cow<'_, str>> = BTreeSet::new();
+    for crossing in &evidence.crossings {
+        let own = crossing.asked.facts.map(told).unwrap_or_default();
+        let (mut text, _) = system_text(crossing);
+        for fact in &own {
+            // One fact may be part of another.
+            text = text.replace(&**fact, "");
+        }
+        let stale = earlier.iter().find(|fact| !own.contains(*fact) && text.contains(&***fact));
+        if let Some(fact) = stale {
+            let message = format!("a fact of an earlier request is told again: {fact:?}");
+            findings.push(Finding::new(Rule::AuthorityRecomputed, crossing.asked.step, message));
+        }
+        earlier.extend(own);
+    }
+    findings
 }
 
 /// Everything on a wire but the system's messages.
@@ -162,7 +200,8 @@ pub(super) fn not_speech(evidence: &Evidence<'_>) -> Ruling {
         let facts = told(facts);
         let mine = facts.iter().filter(|fact| fact.chars().count() >= 6 && !holds(given, fact));
         for fact in mine {
-            ruling.witness();
+            let told = crossing.wire.parts().any(|(_, part)| part.sent.contains(&**fact));
+            ruling.witnesses += usize::from(told);
             let elsewhere = crossing.wire.parts().find(|(message, part)| {
                 message.role != WireRole::System && part.sent.contains(&**fact)
             });
@@ -180,7 +219,7 @@ pub(super) fn not_speech(evidence: &Evidence<'_>) -> Ruling {
 /// and the fresh one says who borrows and who was not admitted.
 pub(super) fn stale_inert(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         let fresh: Vec<_> = crossing.asked.facts.map(told).unwrap_or_default();
         for (needle, text) in crossing.seen.needles.texts.iter().enumerate() {

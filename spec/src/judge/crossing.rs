@@ -10,8 +10,8 @@ use super::canary::{self, Kind, Sightings};
 use super::context::{Context, What};
 use crate::json::Tree;
 use crate::op::{Facts, Replay, Replayed};
-use crate::record::{Call, Row};
-use crate::wire::{Body, Wire, WireCall, WireResult};
+use crate::record::{Call, Role, Row};
+use crate::wire::{Body, Wire, WireCall, WireResult, WireRole};
 
 /// A replay, lifted, with everything that its judges ask for.
 #[derive(Debug)]
@@ -106,16 +106,40 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// True if the wire carries anything of the record, or there is nothing that
-    /// could be told. A wire that carries nothing keeps no rule.
+    /// True if the wire carries anything of the record, in the roles that said it;
+    /// or there is nothing that could be told. A wire that carries nothing keeps
+    /// no rule.
     pub fn is_alive(&self) -> bool {
-        let expected = self.context.pieces.iter().any(|piece| match &piece.what {
-            What::Said(_, text) => !text.trim().is_empty(),
-            What::Called(_) => true,
-            What::Answered(result) => super::context::outputs(result).next().is_some(),
-            What::Thought(_) | What::Shown(..) | What::Edge(_) => false,
+        let strong = |text: &str| {
+            let needle = self.seen.needles.find(text);
+            needle.is_some_and(|needle| self.seen.needles.is_strong(needle))
+        };
+        let spoken = |whose: Role, on_wire: WireRole| {
+            let mut texts = self.context.pieces.iter().filter_map(|piece| match &piece.what {
+                What::Said(role, text) if *role == whose && strong(text) => Some(text),
+                What::Said(..)
+                | What::Thought(_)
+                | What::Called(_)
+                | What::Answered(_)
+                | What::Shown(..)
+                | What::Edge(_) => None,
+            });
+            let there = |text: &str| {
+                let mut seen = self.seen.of_text(text).map(|sighting| self.seen.place(sighting));
+                seen.any(|place| place.kind == Kind::Speech(on_wire))
+            };
+            let mut expected = texts.clone().peekable();
+            expected.peek().is_none() || texts.any(|text| there(text))
+        };
+        let nothing = self.context.pieces.iter().all(|piece| match &piece.what {
+            What::Said(_, text) => text.trim().is_empty(),
+            What::Called(_) | What::Answered(_) => false,
+            What::Thought(_) | What::Shown(..) | What::Edge(_) => true,
         });
-        !expected || !self.seen.all.is_empty() || !self.wire_call.is_empty()
+        let anything = !self.seen.all.is_empty() || !self.wire_call.is_empty();
+        (nothing || anything)
+            && spoken(Role::User, WireRole::User)
+            && spoken(Role::Assistant, WireRole::Assistant)
     }
 
     /// All text in a result.
@@ -161,25 +185,46 @@ fn calls_and_results(wire: &Wire) -> (Vec<CallAt<'_>>, Vec<ResultAt<'_>>) {
     (calls, results)
 }
 
-/// Which call of the context is which on the wire: the next that fits.
+/// Which call of the context is which on the wire. First those that have kept id,
+/// name and arguments; then those that have another id, as a target may demand,
+/// and arguments to be known by; then those that have kept id and name; and last
+/// those without arguments, by their name. Each time the first that is free.
 fn match_calls(context: &Context<'_>, wire: &[CallAt<'_>]) -> BTreeMap<usize, usize> {
     let stored: Vec<(usize, Known)> =
         context.calls().map(|(at, _, call)| (at, Known::of(call))).collect();
     let on_wire: Vec<Known> = wire.iter().map(|at| Known::on_wire(at.call)).collect();
+    let mut free: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, known) in on_wire.iter().enumerate() {
+        free.entry(&known.name).or_default().push(at);
+    }
     let mut matched = BTreeMap::new();
-    let mut from = 0;
-    for (at, known) in &stored {
-        let next = on_wire[from..].iter().position(|candidate| known.fits(candidate));
-        if let Some(next) = next {
-            matched.insert(*at, from + next);
-            from += next + 1;
+    let fits: [fn(&Known, &Known) -> bool; 4] = [
+        |stored, wire| stored.id == wire.id && stored.is_told_by(wire) != Some(false),
+        |stored, wire| stored.is_told_by(wire) == Some(true),
+        |stored, wire| stored.id == wire.id,
+        |stored, wire| stored.is_told_by(wire).is_none(),
+    ];
+    for fits in fits {
+        for (at, known) in &stored {
+            if matched.contains_key(at) {
+                continue;
+            }
+            for name in known.names_on_wire(&free) {
+                let Some(places) = free.get_mut(name) else { continue };
+                if let Some(found) = places.iter().position(|place| fits(known, &on_wire[*place])) {
+                    matched.insert(*at, places.remove(found));
+                    break;
+                }
+            }
         }
     }
     matched
 }
 
-/// By what a call is known: its name, and the strings in its arguments.
+/// By what a call is known: its id, its name without what a target may refuse in
+/// it, and the strings in its arguments.
 struct Known {
+    id: String,
     name: String,
     arguments: Option<Tree>,
     strings: Vec<String>,
@@ -187,33 +232,41 @@ struct Known {
 
 impl Known {
     fn of(call: &Call) -> Self {
-        Self::new(
-            &call.name.to_unicode(),
-            &crate::json::mend_surrogates(&call.arguments.to_unicode()),
-        )
+        let arguments = call.arguments.to_unicode();
+        let arguments = crate::json::mend_surrogates(&arguments);
+        Self::new(&call.id.to_unicode(), &call.name.to_unicode(), &arguments)
     }
 
     fn on_wire(call: &WireCall) -> Self {
-        Self::new(&call.name, &call.arguments)
+        Self::new(&call.id, &call.name, &call.arguments)
     }
 
-    fn new(name: &str, arguments: &str) -> Self {
+    fn new(id: &str, name: &str, arguments: &str) -> Self {
         let strings = canary::arguments(arguments);
         Self {
+            id: id.into(),
             name: name.chars().filter(char::is_ascii_alphanumeric).collect(),
             arguments: Tree::parse(arguments),
             strings: strings.iter().map(|text| String::from(canary::canary(text))).collect(),
         }
     }
 
-    fn fits(&self, wire: &Self) -> bool {
-        let same_name = self.name == wire.name
-            || self.name.is_empty()
-            || (self.name.len() > 64 && self.name.starts_with(&wire.name));
-        let same_arguments = self.arguments.is_some() && self.arguments == wire.arguments;
+    /// The names under which the call may be found: its own, but for one that is
+    /// blank or too long, which a target has to replace.
+    fn names_on_wire<'n>(&self, free: &BTreeMap<&'n str, Vec<usize>>) -> Vec<&'n str> {
+        let replaced = self.name.is_empty() || self.name.len() > 64;
+        let fits = |name: &&&str| **name == self.name || replaced;
+        free.keys().filter(fits).copied().collect()
+    }
+
+    /// Whether the arguments are those of this call on the wire; None where they
+    /// hold nothing to be known by.
+    fn is_told_by(&self, wire: &Self) -> Option<bool> {
+        let mut strings = self.strings.iter().filter(|text| text.len() >= 8).peekable();
+        strings.peek()?;
+        let same = self.arguments.is_some() && self.arguments == wire.arguments;
         let holds = |text: &String| wire.strings.iter().any(|other| other.contains(text.as_str()));
-        same_name
-            && (same_arguments || self.strings.iter().filter(|text| text.len() >= 8).all(holds))
+        Some(same || strings.all(holds))
     }
 }
 

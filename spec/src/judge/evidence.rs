@@ -51,10 +51,10 @@ impl<'a> Evidence<'a> {
         Self { trace, holdings, crossings }
     }
 
-    /// The replays that carry anything of their record: only these can be
-    /// witnesses of a rule.
-    pub fn alive(&self) -> impl Iterator<Item = &Crossing<'a>> {
-        self.crossings.iter().filter(|crossing| crossing.is_alive())
+    /// True unless no replay carries anything of its record: then the trace
+    /// witnesses nothing about a wire.
+    pub fn is_alive(&self) -> bool {
+        self.crossings.is_empty() || self.crossings.iter().any(Crossing::is_alive)
     }
 
     /// True if the implementation reports this beside a payload.

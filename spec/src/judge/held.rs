@@ -63,7 +63,8 @@ impl Holdings {
                 let Reading { header, rows, .. } = log::read(&log.0);
                 Some(self.begin(header.as_deref(), rows.iter().map(|(raw, _)| &**raw)))
             }
-            Op::Load { .. } | Op::Open { .. } => None,
+            // A refused load changes nothing.
+            Op::Load { .. } | Op::Open { .. } => now,
             Op::Append { rows, .. } => match (&step.outcome, now) {
                 (Outcome::Appended { .. }, Some(now)) => {
                     let generation = &mut self.generations[now.generation];

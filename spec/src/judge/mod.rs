@@ -23,6 +23,7 @@ use alloc::vec::Vec;
 
 use evidence::Evidence;
 
+use crate::chapter::Chapter;
 use crate::finding::Ruling;
 use crate::op::{Hello, Op, Outcome};
 use crate::rule::Rule;
@@ -56,6 +57,11 @@ pub fn judge(trace: &Trace) -> BTreeMap<Rule, Ruling> {
         .filter_map(|rule| {
             let mut ruling = judge_of(*rule)?(&evidence);
             ruling.findings.sort_by_key(|finding| (finding.step, finding.seq));
+            if !evidence.is_alive() && rule.chapter() != Chapter::Record {
+                ruling.witnesses = 0;
+            }
+            // A place that breaks the rule had something to decide.
+            ruling.witnesses = ruling.witnesses.max(ruling.findings.len());
             Some((*rule, ruling))
         })
         .collect()

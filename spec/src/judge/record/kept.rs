@@ -52,7 +52,7 @@ pub fn append_only(evidence: &Evidence<'_>) -> Ruling {
     for read in reads(evidence).filter(|read| read.from == 0) {
         if let Some(before) = earlier.filter(|b| b.snapshot.generation == read.snapshot.generation)
         {
-            ruling.witnesses += usize::from(read.step > before.step + 1 && !before.held.is_empty());
+            ruling.witnesses += usize::from(read.step > before.step + 1 && !before.rows.is_empty());
             for (seq, row) in before.rows.iter().enumerate() {
                 let finding = match read.rows.get(seq) {
                     Some(now) if same(row, now) => continue,
@@ -74,7 +74,7 @@ pub fn append_only(evidence: &Evidence<'_>) -> Ruling {
         if let Some((before, generation, earlier)) = log
             && generation == held.generation
         {
-            ruling.witnesses += usize::from(step > before + 1);
+            ruling.witnesses += usize::from(step > before + 1 && !earlier.is_empty());
             if !bytes.0.starts_with(earlier) {
                 ruling.find(Finding::new(
                     rule,
@@ -97,11 +97,11 @@ pub fn one_history(evidence: &Evidence<'_>) -> Ruling {
         let Some(held) = evidence.holdings.before[step] else { continue };
         let Some(answer) = projection(&taken.outcome) else { continue };
         let question = told(&taken.op);
-        let earlier = (0..step.saturating_sub(1)).rev().find(|before| {
+        let earlier = (0..step).rev().find(|before| {
             evidence.holdings.before[*before] == Some(held) && told(&steps[*before].op) == question
         });
         let Some(before) = earlier else { continue };
-        ruling.witnesses += usize::from(held.rows > 0);
+        ruling.witnesses += usize::from(held.rows > 0 && !answer.is_empty());
         if projection(&steps[before].outcome).is_none_or(|earlier| earlier != answer) {
             ruling.find(Finding::new(
                 Rule::RecordOneHistory,
@@ -154,6 +154,21 @@ pub fn verbatim(evidence: &Evidence<'_>) -> Ruling {
     ruling
 }
 
+/// Reads that hand over more rows than were ever taken: the step of the append
+/// that was refused before them, and what is there.
+pub(super) fn stored_though_refused(
+    evidence: &Evidence<'_>,
+) -> impl Iterator<Item = (usize, usize)> {
+    reads(evidence).filter(|read| read.rows.len() > read.held.len()).filter_map(|read| {
+        let refused = (0..read.step).rev().find(|step| {
+            let taken = &evidence.trace.steps[*step];
+            let refused = matches!(taken.outcome, Outcome::Refused(_));
+            refused && matches!(taken.op, Op::Append { .. } | Op::Load { .. } | Op::Open { .. })
+        })?;
+        Some((read.step, refused))
+    })
+}
+
 /// `record.blocks-typed`: each row comes back with its event's and its blocks'
 /// kinds.
 pub fn blocks_typed(evidence: &Evidence<'_>) -> Ruling {
@@ -161,8 +176,8 @@ pub fn blocks_typed(evidence: &Evidence<'_>) -> Ruling {
     for read in reads(evidence) {
         for (at, stored) in read.held.iter().enumerate() {
             let kinds = kinds(stored);
-            ruling.witnesses += usize::from(kinds.len() > 1);
             let Some(row) = read.rows.get(at) else { continue };
+            ruling.witnesses += usize::from(kinds.len() > 1);
             if self::kinds(row) != kinds {
                 let finding = Finding::new(
                     Rule::RecordBlocksTyped,
@@ -199,38 +214,45 @@ fn kinds(row: &RawValue) -> Vec<String> {
     kinds
 }
 
-/// `record.kinds-exhaustive`: of a record that holds every kind of block, each
-/// kind comes back.
+/// `record.kinds-exhaustive`: of a record that holds every kind of block, or
+/// every kind of event, each kind comes back.
 pub fn kinds_exhaustive(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for read in reads(evidence) {
-        let rows = evidence.holdings.rows(read.snapshot).iter();
-        let held: BTreeSet<&str> = rows.flat_map(|row| block_kinds(&row.event)).collect();
-        if read.from != 0
-            || Block::KINDS.iter().any(|kind| *kind != "authority" && !held.contains(kind))
-        {
+    for read in reads(evidence).filter(|read| read.from == 0) {
+        let held: BTreeSet<String> = read.held.iter().flat_map(|row| kinds(row)).collect();
+        let holds = |kinds: &[&str]| kinds.iter().all(|kind| held.contains(*kind));
+        let blocks: Vec<&str> =
+            Block::KINDS.into_iter().filter(|kind| *kind != "authority").collect();
+        if !holds(&blocks) && !holds(&EVENT_KINDS) {
             continue;
         }
         ruling.witness();
         let back: BTreeSet<String> = read.rows.iter().flat_map(|row| kinds(row)).collect();
-        for kind in held.iter().filter(|kind| !back.contains(**kind)) {
-            let message = format!("the record holds blocks of kind `{kind}`; none comes back");
+        for kind in held.difference(&back) {
+            let message = format!("the record holds something of kind `{kind}`; none comes back");
             ruling.find(Finding::new(Rule::RecordKindsExhaustive, read.step, message));
         }
     }
     ruling
 }
 
-fn block_kinds(event: &Event) -> Vec<&'static str> {
-    match event {
-        Event::Message(message) => message.blocks.iter().map(Block::kind).collect(),
-        Event::Result(_) => alloc::vec!["result"],
-        Event::CallStarted(_)
-        | Event::Compaction(_)
-        | Event::Turn(_)
-        | Event::Delta(_)
-        | Event::Unknown(_) => Vec::new(),
+/// The types of events that are not unknown.
+const EVENT_KINDS: [&str; 6] = ["message", "call-started", "result", "compaction", "turn", "delta"];
+
+/// Rows of an unknown type that were stored as ignorable and do not come back:
+/// the step of the read, and the row.
+pub(super) fn ignorable_lost(evidence: &Evidence<'_>) -> Vec<(usize, u64)> {
+    let mut lost = Vec::new();
+    for read in reads(evidence) {
+        let held = evidence.holdings.rows(read.snapshot)[read.from..].iter();
+        for (at, row) in held.take(read.held.len()).enumerate() {
+            let back = read.rows.get(at).is_some_and(|back| same(&read.held[at], back));
+            if matches!(row.event, Event::Unknown(_)) && !back {
+                lost.push((read.step, row.seq));
+            }
+        }
     }
+    lost
 }
 
 /// `record.call-started`: the rows that say that a tool began come back.

@@ -20,12 +20,16 @@ pub fn torn_tail(evidence: &Evidence<'_>) -> Ruling {
         match (&taken.op, &taken.outcome) {
             (Op::Open { log }, outcome) => {
                 let reading = log::read(&log.0);
-                opened = None;
+                if matches!(outcome, Outcome::Loaded { .. }) {
+                    opened = None;
+                }
                 if reading.header.is_some() && (!reading.damaged.is_empty() || ends_unended(&log.0))
                 {
                     ruling.witness();
                     ruling.findings.extend(check_open(step, &reading, outcome));
-                    opened = Some((&log.0, reading));
+                    if matches!(outcome, Outcome::Loaded { .. }) {
+                        opened = Some((&log.0, reading));
+                    }
                 }
             }
             (Op::Load { .. }, _) => opened = None,
@@ -43,7 +47,9 @@ pub fn torn_tail(evidence: &Evidence<'_>) -> Ruling {
                 let Some((before, reading)) = &opened else { continue };
                 let held = evidence.holdings.before[step].map_or(0, |held| held.rows);
                 let now = log::read(&bytes.0);
-                let kept = bytes.0.starts_with(before);
+                let behind = bytes.0.get(before.len()..).unwrap_or_default();
+                let apart = behind.is_empty() || !ends_unended(before) || behind[0] == b'\n';
+                let kept = bytes.0.starts_with(before) && apart;
                 if !kept || now.rows.len() != held || now.damaged.len() > reading.damaged.len() {
                     ruling.find(Finding::new(
                         Rule::RecordTornTail,

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::super::evidence::Evidence;
 use super::super::held::{Fault, event_type, fault_of};
 use super::super::log;
+use super::kept::{ignorable_lost, stored_though_refused};
 use crate::finding::{Finding, Ruling};
 use crate::json::{Fields, Json, RawValue};
 use crate::op::{Op, Outcome, RefusalCode};
@@ -111,6 +112,13 @@ fn refusals(evidence: &Evidence<'_>, rule: Rule, codes: &[RefusalCode]) -> Rulin
             _other => {}
         }
     }
+    for (step, refused) in stored_though_refused(evidence) {
+        let dues = given(evidence).filter(|given| given.step == refused);
+        if dues.filter_map(|given| given.due).any(|due| codes.contains(&due.code)) {
+            let message = format!("step {refused} was refused, and something of it was stored");
+            ruling.find(Finding::new(rule, step, message));
+        }
+    }
     ruling
 }
 
@@ -166,6 +174,10 @@ pub fn unknown_row(evidence: &Evidence<'_>) -> Ruling {
                 ruling.find(Finding::new(rule, given.step, message));
             }
         }
+    }
+    for (step, seq) in ignorable_lost(evidence) {
+        let message = "an ignorable row was stored and does not come back";
+        ruling.find(Finding::new(rule, step, message).row(seq));
     }
     ruling
 }
@@ -266,6 +278,14 @@ pub fn expected_seq(evidence: &Evidence<'_>) -> Ruling {
             | Outcome::Unsupported { .. } => continue,
         };
         ruling.find(Finding::new(rule, step, message));
+    }
+    for (step, refused) in stored_though_refused(evidence) {
+        let taken = &evidence.trace.steps[refused];
+        let held = evidence.holdings.before[refused].map_or(0, |held| held.rows as u64);
+        if matches!(&taken.op, Op::Append { expect, .. } if *expect != held) {
+            let message = format!("step {refused} was refused, and something of it was stored");
+            ruling.find(Finding::new(rule, step, message));
+        }
     }
     ruling
 }

@@ -21,7 +21,7 @@ use crate::wire::WireRole;
 /// them, in one wire message; and what else it said is not in the next one.
 pub(in super::super) fn one_declaration(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let mut rounds: BTreeMap<u64, Vec<(usize, &Call)>> = BTreeMap::new();
         for (at, piece, call) in crossing.context.calls() {
             rounds.entry(piece.seq).or_default().push((at, call));
@@ -127,7 +127,7 @@ pub(in super::super) fn ids_valid(evidence: &Evidence<'_>) -> Ruling {
     // What each call was named on an earlier replay: by record, target, row and block.
     // A replacement may free an id, so only replays with the same ones compare.
     let mut earlier: BTreeMap<(usize, usize, Target, u64, usize), &str> = BTreeMap::new();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let target = crossing.asked.replay.target;
         let step = crossing.asked.step;
         let generation = evidence.holdings.before[step].map_or(0, |held| held.generation);
@@ -173,46 +173,58 @@ pub(in super::super) fn ids_valid(evidence: &Evidence<'_>) -> Ruling {
 }
 
 /// `replay.arguments-valid`: arguments that are no JSON object cross as one that
-/// says so; those of the calls beside them cross as they are.
+/// says so; all others cross as they are.
 pub(in super::super) fn arguments_valid(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
-        let mut broken_rows = BTreeSet::new();
+    for crossing in &evidence.crossings {
         for (at, piece, call) in crossing.context.calls() {
-            let stored = object(&call.arguments.to_unicode());
-            if stored.is_some() {
+            let Some(on_wire) = crossing.wire_call.get(&at).map(|at| &crossing.calls[*at]) else {
                 continue;
-            }
+            };
             ruling.witness();
-            broken_rows.insert(piece.seq);
-            let Some(on_wire) = crossing.wire_call.get(&at).map(|at| &crossing.calls[*at]) else {
-                continue;
+            let now = &on_wire.call.arguments;
+            let message = match (object(&call.arguments.to_unicode()), object(now)) {
+                (_, None) => {
+                    format!("the arguments of {} are sent as no JSON object: {now}", told(call))
+                }
+                (None, Some(object)) => match not_said(evidence, call, now, &object) {
+                    Some(message) => message,
+                    None => continue,
+                },
+                (Some(stored), Some(object)) if same_arguments(&stored, &object) => continue,
+                (Some(_), Some(_)) => format!(
+                    "the arguments of {} were changed from {} to {now}",
+                    told(call),
+                    call.arguments
+                ),
             };
-            if let Some(message) = not_said(evidence, call, &on_wire.call.arguments) {
-                let step = crossing.asked.step;
-                let finding = Finding::new(Rule::ReplayArgumentsValid, step, message);
-                ruling.find(finding.row(piece.seq).at(on_wire.path));
-            }
-        }
-        for (at, piece, call) in crossing.context.calls() {
-            let Some(stored) = object(&call.arguments.to_unicode()) else { continue };
-            let Some(on_wire) = crossing.wire_call.get(&at).map(|at| &crossing.calls[*at]) else {
-                continue;
-            };
-            let kept =
-                object(&on_wire.call.arguments).is_some_and(|now| texts(&now) == texts(&stored));
-            if broken_rows.contains(&piece.seq) && !kept {
-                let message = format!(
-                    "the arguments of {} were changed, though it is only beside a broken one",
-                    told(call)
-                );
-                let finding =
-                    Finding::new(Rule::ReplayArgumentsValid, crossing.asked.step, message);
-                ruling.find(finding.row(piece.seq).at(on_wire.path));
-            }
+            let finding = Finding::new(Rule::ReplayArgumentsValid, crossing.asked.step, message);
+            ruling.find(finding.row(piece.seq).at(on_wire.path));
         }
     }
     ruling
+}
+
+/// True if two values are the same to every reader: strings as they can cross,
+/// and numbers by their value as a double.
+fn same_arguments(stored: &Tree, now: &Tree) -> bool {
+    match (stored, now) {
+        (Tree::Bare(a), Tree::Bare(b)) => {
+            a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+        }
+        (Tree::Text(a), Tree::Text(b)) => a.to_unicode() == b.to_unicode(),
+        (Tree::List(a), Tree::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_arguments(a, b))
+        }
+        (Tree::Object(a), Tree::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().zip(b).all(|((name, a), (other, b))| {
+                    name.to_unicode() == other.to_unicode() && same_arguments(a, b)
+                })
+        }
+        (Tree::TooDeep(a), Tree::TooDeep(b)) => a == b,
+        _of_other_kinds => false,
+    }
 }
 
 /// The strings in a value, as they can cross.
@@ -229,22 +241,15 @@ fn object(arguments: &str) -> Option<Tree> {
 }
 
 /// What is wrong with the form in which broken arguments cross.
-fn not_said(evidence: &Evidence<'_>, call: &Call, arguments: &str) -> Option<String> {
-    let Some(now) = object(arguments) else {
-        return Some(format!(
-            "the arguments of {} are no JSON object, and cross as they are: {arguments}",
-            told(call)
-        ));
-    };
+fn not_said(evidence: &Evidence<'_>, call: &Call, sent: &str, now: &Tree) -> Option<String> {
     let declared = &evidence.trace.hello.wordings.invalid_arguments;
     let raw = call.arguments.to_unicode();
-    let holds_raw = texts(&now).iter().any(|text| text.contains(raw.trim()));
-    let says = words::says(arguments, declared, words::INVALID_ARGUMENTS);
+    let holds_raw = texts(now).iter().any(|text| text.contains(raw.trim()));
+    let says = words::says(sent, declared, words::INVALID_ARGUMENTS);
     (!holds_raw && !says).then(|| {
         format!(
-            "the arguments of {} are no JSON object, and cross as {} without a word of it",
-            told(call),
-            arguments
+            "the arguments of {} are no JSON object, and cross as {sent} without a word of it",
+            told(call)
         )
     })
 }

@@ -4,11 +4,11 @@
 use alloc::collections::BTreeSet;
 
 use super::super::canary::Kind;
-use super::super::context::What;
+use super::super::context::{What, outputs};
 use super::super::crossing::Crossing;
 use super::super::evidence::Evidence;
 use crate::finding::{Finding, Ruling};
-use crate::record::Role;
+use crate::record::{Event, Role};
 use crate::rule::Rule;
 use crate::target::Target;
 use crate::wire::WireRole;
@@ -16,7 +16,7 @@ use crate::wire::WireRole;
 /// `replay.no-empty`: no empty text, and no message with nothing in it.
 pub(in super::super) fn no_empty(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         ruling.witnesses += blank_rows(crossing);
         for place in &crossing.seen.places {
@@ -33,7 +33,8 @@ pub(in super::super) fn no_empty(evidence: &Evidence<'_>) -> Ruling {
     ruling
 }
 
-/// How many blank texts the context holds, and messages with nothing to say.
+/// How many blank texts the context holds, results without output, and messages
+/// with nothing to say.
 fn blank_rows(crossing: &Crossing<'_>) -> usize {
     let pieces = &crossing.context.pieces;
     let blank = pieces
@@ -45,14 +46,24 @@ fn blank_rows(crossing: &Crossing<'_>) -> usize {
         .map(|piece| piece.seq)
         .collect();
     let thoughts = pieces.iter().filter(|piece| matches!(piece.what, What::Thought(_)));
-    blank.count() + thoughts.filter(|piece| !filled.contains(&piece.seq)).count()
+    let silent = pieces.iter().filter(
+        |piece| matches!(piece.what, What::Answered(result) if outputs(result).next().is_none()),
+    );
+    let hollow = crossing
+        .rows
+        .iter()
+        .filter(|row| matches!(&row.event, Event::Message(message) if message.blocks.is_empty()));
+    blank.count()
+        + thoughts.filter(|piece| !filled.contains(&piece.seq)).count()
+        + silent.count()
+        + hollow.count()
 }
 
 /// `replay.ends-right`: the wire is not empty, and begins and ends as the target
 /// demands.
 pub(in super::super) fn ends_right(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         ruling.witnesses += usize::from(needs_an_end(crossing));
         let finding =

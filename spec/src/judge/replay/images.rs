@@ -77,7 +77,7 @@ pub(super) fn is_native(replay: &Replay, image: &Image, role: Option<Role>) -> b
 /// says that it was not seen. Its bytes are text nowhere.
 pub(in super::super) fn image_or_marker(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let mut unmarked = Markers::of(evidence, crossing);
         for held in held(crossing) {
             ruling.witness();
@@ -169,7 +169,7 @@ impl Markers {
 pub(in super::super) fn vision_only_images(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
     let mut earlier: BTreeMap<(usize, usize, String), &Crossing<'_>> = BTreeMap::new();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         let Some(snapshot) = evidence.holdings.before[step] else { continue };
         let mut blind = crossing.asked.replay.clone();

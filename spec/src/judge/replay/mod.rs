@@ -62,7 +62,7 @@ pub(super) fn total(evidence: &Evidence<'_>) -> Ruling {
 /// `replay.context-only`: of a row that is not in the context nothing crosses.
 pub(super) fn context_only(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let outside: BTreeSet<u64> = crossing.context.outside.iter().map(|row| row.seq).collect();
         for (needle, text) in crossing.seen.needles.texts.iter().enumerate() {
             let sources = &crossing.seen.needles.sources[needle];
@@ -85,7 +85,7 @@ pub(super) fn context_only(evidence: &Evidence<'_>) -> Ruling {
 /// kind vanishes whole.
 pub(super) fn kinds_exhaustive(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let context = &crossing.context;
         let has =
             |wanted: fn(&What<'_>) -> bool| context.pieces.iter().any(|piece| wanted(&piece.what));

@@ -51,7 +51,7 @@ fn stored_output<'c>(crossing: &'c Crossing<'_>, results: &[usize]) -> Option<&'
 /// names the tool and holds no output.
 pub(in super::super) fn did_not_complete(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let pending = crossing.context.pending(crossing.asked.replay.mode);
         for open in open_calls(crossing).filter(|open| !pending.contains(&open.at)) {
             ruling.witness();
@@ -97,7 +97,7 @@ fn not_said(evidence: &Evidence<'_>, crossing: &Crossing<'_>, open: &Open<'_>) -
 /// never started and one whose outcome is unknown are told in other words.
 pub(in super::super) fn never_started(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive().filter(|crossing| crossing.records_call_starts) {
+    for crossing in evidence.crossings.iter().filter(|crossing| crossing.records_call_starts) {
         let pending = crossing.context.pending(crossing.asked.replay.mode);
         let began = began(crossing);
         let mut told: [Vec<(u64, String)>; 2] = [Vec::new(), Vec::new()];
@@ -159,7 +159,7 @@ fn bare(text: &str, call: &Call) -> String {
 /// as failed.
 pub(in super::super) fn running_or_cold(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let pending = crossing.context.pending(crossing.asked.replay.mode);
         for open in open_calls(crossing).filter(|open| pending.contains(&open.at)) {
             ruling.witness();

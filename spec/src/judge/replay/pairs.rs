@@ -112,9 +112,9 @@ fn can_be_followed(crossing: &Crossing<'_>, result: &ToolResult) -> bool {
 /// result.
 pub(in super::super) fn result_bound(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         for pair in pairs(crossing).filter(|pair| can_be_followed(crossing, pair.result)) {
-            ruling.witness();
+            ruling.witnesses += usize::from(crossing.wire_call.contains_key(&pair.call_piece));
             if let Some(message) = not_bound(crossing, &pair) {
                 let step = crossing.asked.step;
                 ruling.find(Finding::new(Rule::ReplayResultBound, step, message).row(pair.seq));
@@ -128,7 +128,7 @@ pub(in super::super) fn result_bound(evidence: &Evidence<'_>) -> Ruling {
 /// it is used again, blank, or there twice in a round.
 pub(in super::super) fn pairs_by_place(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let mut uses: BTreeMap<&Text, usize> = BTreeMap::new();
         for (_, _, call) in crossing.context.calls() {
             *uses.entry(&call.id).or_default() += 1;
@@ -139,7 +139,7 @@ pub(in super::super) fn pairs_by_place(evidence: &Evidence<'_>) -> Ruling {
             if !can_be_followed(crossing, pair.result) {
                 continue;
             }
-            ruling.witness();
+            ruling.witnesses += usize::from(crossing.wire_call.contains_key(&pair.call_piece));
             if let Some(message) = not_bound(crossing, &pair) {
                 let step = crossing.asked.step;
                 ruling.find(Finding::new(Rule::ReplayPairsByPlace, step, message).row(pair.seq));
@@ -178,13 +178,13 @@ fn borrowed_results(crossing: &Crossing<'_>, ambiguous: &impl Fn(&Call) -> bool)
 /// directly after its call; what stood between follows it.
 pub(in super::super) fn late_result(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         for pair in pairs(crossing) {
             let late = crossing.context.moved(pair.result_piece) == Some(Moved::Late);
             if !late || !can_be_followed(crossing, pair.result) {
                 continue;
             }
-            ruling.witness();
+            ruling.witnesses += usize::from(crossing.wire_call.contains_key(&pair.call_piece));
             let message = not_bound(crossing, &pair).or_else(|| overtaken(crossing, &pair));
             if let Some(message) = message {
                 let step = crossing.asked.step;
@@ -209,7 +209,7 @@ fn overtaken(crossing: &Crossing<'_>, pair: &Pair<'_>) -> Option<String> {
             return None;
         }
         let place = crossing.seen.place(crossing.seen.of_text(text).next()?);
-        (place.part < home && place.message >= crossing.calls[*on_wire].message)
+        (place.part < home && place.part > crossing.calls[*on_wire].part)
             .then(|| format!("this stands between {} and its result: {text:?}", told(pair.call)))
     })
 }
@@ -218,12 +218,12 @@ fn overtaken(crossing: &Crossing<'_>, pair: &Pair<'_>) -> Option<String> {
 /// turn, crosses as that call's result.
 pub(in super::super) fn early_result(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         for pair in pairs(crossing).filter(|pair| pair.result_piece < pair.call_piece) {
             if !can_be_followed(crossing, pair.result) {
                 continue;
             }
-            ruling.witness();
+            ruling.witnesses += usize::from(crossing.wire_call.contains_key(&pair.call_piece));
             if let Some(message) = not_bound(crossing, &pair) {
                 let step = crossing.asked.step;
                 ruling.find(Finding::new(Rule::ReplayEarlyResult, step, message).row(pair.seq));

@@ -26,9 +26,6 @@ pub(in super::super) fn orphan_to_prose(evidence: &Evidence<'_>) -> Ruling {
             let message = format!("a result for {:?} crosses without its call", result.result.call);
             ruling.find(Finding::new(rule, step, message).at(result.path));
         }
-        if !crossing.is_alive() {
-            continue;
-        }
         for &at in &crossing.context.unbound {
             let Some((_, piece, result)) =
                 crossing.context.results().find(|(place, _, _)| *place == at)
@@ -92,7 +89,7 @@ fn not_told(crossing: &Crossing<'_>, result: usize, text: &str, is_error: bool) 
 /// `replay.orphan-not-speech`: that prose is not in the assistant's voice.
 pub(in super::super) fn orphan_not_speech(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         for &at in &crossing.context.unbound {
             let Some((_, piece, result)) =
                 crossing.context.results().find(|(place, _, _)| *place == at)

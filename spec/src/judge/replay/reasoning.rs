@@ -35,7 +35,7 @@ fn is_accepted(crossing: &Crossing<'_>, reasoning: &Reasoning) -> bool {
 /// where the target takes it, unchanged.
 pub(in super::super) fn reasoning_native(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         for piece in &crossing.context.pieces {
             let What::Thought(reasoning) = &piece.what else { continue };
             ruling.witness();
@@ -104,7 +104,9 @@ fn changed(crossing: &Crossing<'_>, reasoning: &Reasoning) -> Option<(String, St
 /// bound to what stood before it, reasoning does not cross.
 pub(in super::super) fn reasoning_prefix(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive().filter(|crossing| crossing.asked.replay.profile.prefix_bound) {
+    for crossing in
+        evidence.crossings.iter().filter(|crossing| crossing.asked.replay.profile.prefix_bound)
+    {
         for piece in crossing.context.pieces.iter().filter(|piece| piece.behind_replacement) {
             let What::Thought(reasoning) = &piece.what else { continue };
             if !is_accepted(crossing, reasoning)
@@ -139,7 +141,7 @@ pub(in super::super) fn reasoning_prefix(evidence: &Evidence<'_>) -> Ruling {
 /// stand-in, or the request is told what to switch off.
 pub(in super::super) fn reasoning_required(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         match crossing.asked.replay.target {
             Target::Anthropic => open_loop(crossing, &mut ruling),
             Target::OpenaiChat => plain(crossing, &mut ruling),

@@ -26,7 +26,7 @@ fn question(crossing: &Crossing<'_>) -> String {
 pub(in super::super) fn deterministic(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
     let mut earlier: BTreeMap<(usize, usize, String), &Crossing<'_>> = BTreeMap::new();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         let Some(held) = evidence.holdings.before[step] else { continue };
         let key = (held.generation, held.rows, question(crossing));
@@ -55,7 +55,7 @@ pub(in super::super) fn deterministic(evidence: &Evidence<'_>) -> Ruling {
 pub(in super::super) fn prefix_stable(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
     let mut earlier: BTreeMap<(usize, String), &Crossing<'_>> = BTreeMap::new();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         let Some(held) = evidence.holdings.before[step] else { continue };
         let Some(before) = earlier.insert((held.generation, question(crossing)), crossing) else {

@@ -25,7 +25,7 @@ pub(in super::super) fn anomalies_named(evidence: &Evidence<'_>) -> Ruling {
     if !evidence.reports(Report::Anomalies) {
         return ruling;
     }
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         ruling.witness();
         let step = crossing.asked.step;
         let reported: BTreeSet<(AnomalyName, Option<u64>)> =
@@ -242,7 +242,7 @@ pub(in super::super) fn constraints_said(evidence: &Evidence<'_>) -> Ruling {
     if !evidence.reports(Report::Constraints) {
         return ruling;
     }
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         let said = &crossing.asked.replayed.constraints;
         let names = names_to_declare(crossing);
@@ -317,7 +317,9 @@ fn offers_tools(crossing: &Crossing<'_>) -> bool {
 /// and it is said what must be declared.
 pub(in super::super) fn tools_absent(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive().filter(|crossing| !crossing.asked.replay.profile.tools) {
+    for crossing in
+        evidence.crossings.iter().filter(|crossing| !crossing.asked.replay.profile.tools)
+    {
         let step = crossing.asked.step;
         let mut rows: BTreeMap<u64, &str> = BTreeMap::new();
         for (at, piece, _) in crossing.context.calls() {
@@ -338,7 +340,8 @@ pub(in super::super) fn tools_absent(evidence: &Evidence<'_>) -> Ruling {
             .constraints
             .iter()
             .any(|said| matches!(said, Constraint::DeclareTools(_)));
-        if !crossing.calls.is_empty() && !said && !offers_tools(crossing) {
+        let reports = evidence.reports(Report::Constraints);
+        if reports && !crossing.calls.is_empty() && !said && !offers_tools(crossing) {
             let message = "the history calls tools, none is offered, and nothing says that they must be declared";
             ruling.find(Finding::new(Rule::ReplayToolsAbsent, step, message));
         }

@@ -19,7 +19,7 @@ use crate::wire::WireRole;
 /// said, whole, and in the order in which it was said.
 pub(in super::super) fn text_as_speech(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let mut said: BTreeMap<(&str, WireRole2), Vec<u64>> = BTreeMap::new();
         let mut order = Vec::new();
         for piece in &crossing.context.pieces {
@@ -135,7 +135,7 @@ impl From<WireRole2> for WireRole {
 /// arguments, and nothing that is shaped like a call.
 pub(in super::super) fn doing_not_saying(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         let speech: Vec<usize> = (0..crossing.seen.places.len())
             .filter(|at| matches!(crossing.seen.places[*at].kind, Kind::Speech(_)))
@@ -189,7 +189,7 @@ fn told_argument<'c>(crossing: &'c Crossing<'_>, argument: &str) -> Option<&'c s
 /// `replay.saying-not-doing`: every call on the wire is one of the context's.
 pub(in super::super) fn saying_not_doing(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    for crossing in evidence.alive() {
+    for crossing in &evidence.crossings {
         let mut known = alloc::vec![false; crossing.calls.len()];
         crossing.wire_call.values().for_each(|call| known[*call] = true);
         let says_a_call =
