@@ -18,7 +18,7 @@ use crate::rule::Rule;
 use crate::wire::{Body, WireRole};
 
 /// The facts that can be followed: each as it must be told.
-fn told(facts: &Facts) -> Vec<Cow<'_, str>> {
+pub(super) fn told(facts: &Facts) -> Vec<Cow<'_, str>> {
     [Some(&facts.user), Some(&facts.expected_account), Some(&facts.node), facts.drift.as_ref()]
         .into_iter()
         .flatten()

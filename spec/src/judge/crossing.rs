@@ -1,7 +1,7 @@
 //! One replay under judgement: what was to cross, what did, and which call and
 //! result on the wire is which of the record's.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -186,9 +186,8 @@ fn calls_and_results(wire: &Wire) -> (Vec<CallAt<'_>>, Vec<ResultAt<'_>>) {
 }
 
 /// Which call of the context is which on the wire. First those that have kept id,
-/// name and arguments; then those that have another id, as a target may demand,
-/// and arguments to be known by; then those that have kept id and name; and last
-/// those without arguments, by their name. Each time the first that is free.
+/// name and arguments; then those that have another id, as a target may demand;
+/// each time the first that is free. The rest by their place.
 fn match_calls(context: &Context<'_>, wire: &[CallAt<'_>]) -> BTreeMap<usize, usize> {
     let stored: Vec<(usize, Known)> =
         context.calls().map(|(at, _, call)| (at, Known::of(call))).collect();
@@ -198,11 +197,9 @@ fn match_calls(context: &Context<'_>, wire: &[CallAt<'_>]) -> BTreeMap<usize, us
         free.entry(&known.name).or_default().push(at);
     }
     let mut matched = BTreeMap::new();
-    let fits: [fn(&Known, &Known) -> bool; 4] = [
-        |stored, wire| stored.id == wire.id && stored.is_told_by(wire) != Some(false),
+    let fits: [fn(&Known, &Known) -> bool; 2] = [
+        |stored, wire| stored.id == wire.id && stored.is_told_by(wire) == Some(true),
         |stored, wire| stored.is_told_by(wire) == Some(true),
-        |stored, wire| stored.id == wire.id,
-        |stored, wire| stored.is_told_by(wire).is_none(),
     ];
     for fits in fits {
         for (at, known) in &stored {
@@ -218,7 +215,42 @@ fn match_calls(context: &Context<'_>, wire: &[CallAt<'_>]) -> BTreeMap<usize, us
             }
         }
     }
+    match_by_place(&stored, &on_wire, &mut matched);
     matched
+}
+
+/// Matches the calls whose arguments tell nothing, or were changed: with the free
+/// call of their name between those of their neighbours, or else anywhere with
+/// their id and name.
+fn match_by_place(
+    stored: &[(usize, Known)],
+    on_wire: &[Known],
+    matched: &mut BTreeMap<usize, usize>,
+) {
+    let mut taken: BTreeSet<usize> = matched.values().copied().collect();
+    // For each stored call, the first call on the wire of those that follow it.
+    let mut ends = alloc::vec![on_wire.len(); stored.len() + 1];
+    for (index, (at, _)) in stored.iter().enumerate().rev() {
+        ends[index] = matched.get(at).copied().unwrap_or(on_wire.len()).min(ends[index + 1]);
+    }
+    let mut from = 0;
+    for (index, (at, known)) in stored.iter().enumerate() {
+        if let Some(call) = matched.get(at) {
+            from = from.max(call + 1);
+            continue;
+        }
+        let free = |call: &usize| !taken.contains(call) && known.is_named(&on_wire[*call]);
+        let same_id = |call: &usize| known.id == on_wire[*call].id;
+        let mut between = from..ends[index].max(from);
+        let found = between.clone().filter(free).find(same_id);
+        let found = found.or_else(|| between.find(free));
+        let found = found.or_else(|| (0..on_wire.len()).filter(free).find(same_id));
+        if let Some(call) = found {
+            matched.insert(*at, call);
+            taken.insert(call);
+            from = from.max(call + 1);
+        }
+    }
 }
 
 /// By what a call is known: its id, its name without what a target may refuse in
@@ -257,6 +289,11 @@ impl Known {
         let replaced = self.name.is_empty() || self.name.len() > 64;
         let fits = |name: &&&str| **name == self.name || replaced;
         free.keys().filter(fits).copied().collect()
+    }
+
+    /// True if the call on the wire has this name, or one that had to replace it.
+    fn is_named(&self, wire: &Self) -> bool {
+        self.name == wire.name || self.name.is_empty() || self.name.len() > 64
     }
 
     /// Whether the arguments are those of this call on the wire; None where they

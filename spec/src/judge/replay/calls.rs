@@ -40,7 +40,12 @@ pub(in super::super) fn one_declaration(evidence: &Evidence<'_>) -> Ruling {
                     None => ruling.find(finding(format!("{} is not declared", told(call)))),
                 }
             }
-            if messages.len() > 1 {
+            // OpenAI takes 128 calls in a message and no more (OAI-CHAT-4).
+            let allowed = match crossing.asked.replay.target {
+                Target::OpenaiChat => calls.len().div_ceil(128),
+                Target::Anthropic => 1,
+            };
+            if messages.len() > allowed {
                 let count = messages.len();
                 ruling.find(finding(format!(
                     "the {} calls of one stored message are declared in {count} messages",

@@ -209,8 +209,12 @@ fn overtaken(crossing: &Crossing<'_>, pair: &Pair<'_>) -> Option<String> {
             return None;
         }
         let place = crossing.seen.place(crossing.seen.of_text(text).next()?);
-        (place.part < home && place.part > crossing.calls[*on_wire].part)
-            .then(|| format!("this stands between {} and its result: {text:?}", told(pair.call)))
+        (place.part < home).then(|| {
+            format!(
+                "this was said after {} and crosses before its result: {text:?}",
+                told(pair.call)
+            )
+        })
     })
 }
 

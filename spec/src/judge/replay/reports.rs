@@ -3,20 +3,21 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
-use super::super::context::What;
+use super::super::canary::Kind;
+use super::super::context::{Piece, What, images};
 use super::super::crossing::Crossing;
 use super::super::evidence::Evidence;
+use super::ends::{added_first, added_last};
 use super::images::{is_native, is_whole};
 use super::reasoning::{begins_with_thinking, latest_loop_message, open_loop_message};
 use crate::finding::{Finding, Ruling};
 use crate::json::{Fields, Tree};
 use crate::op::{AnomalyName, Constraint, Report};
-use crate::record::{Block, Content, Event, Role, Row};
+use crate::record::{Block, Call, Content, Event, Role, Row};
 use crate::rule::Rule;
 use crate::target::{PlainReasoning, Target};
-use crate::wire::{Body, WireRole};
+use crate::wire::{Body, Part, WireCall};
 
 /// `replay.anomalies-named`: each repair is reported with its row, and nothing
 /// else is.
@@ -30,14 +31,27 @@ pub(in super::super) fn anomalies_named(evidence: &Evidence<'_>) -> Ruling {
         let step = crossing.asked.step;
         let reported: BTreeSet<(AnomalyName, Option<u64>)> =
             crossing.asked.replayed.anomalies.iter().map(|found| (found.name, found.seq)).collect();
-        for (name, seq) in due(crossing) {
+        let known = Known { due: due(crossing), renamed: renamed_rows(crossing) };
+        for (name, seq) in known.due.iter().copied() {
             if !reported.contains(&(name, Some(seq))) {
                 let message = format!("the repair `{}` of this row is not reported", told(name));
                 ruling.find(Finding::new(Rule::ReplayAnomaliesNamed, step, message).row(seq));
             }
         }
+        for (name, added) in [
+            (AnomalyName::Opened, added_first(evidence, crossing)),
+            (AnomalyName::Closed, added_last(evidence, crossing)),
+        ] {
+            if added.is_some_and(|added| added.needed && added.certain)
+                && !reported.contains(&(name, None))
+            {
+                let message =
+                    format!("a message was added at an end, and `{}` is not reported", told(name));
+                ruling.find(Finding::new(Rule::ReplayAnomaliesNamed, step, message));
+            }
+        }
         for (name, seq) in &reported {
-            if !has_cause(crossing, *name, *seq) {
+            if !has_cause(evidence, crossing, &known, *name, *seq) {
                 let message = format!("`{}` is reported, and nothing called for it", told(*name));
                 let finding = Finding::new(Rule::ReplayAnomaliesNamed, step, message);
                 ruling.find(seq.map_or(finding.clone(), |seq| finding.row(seq)));
@@ -49,6 +63,12 @@ pub(in super::super) fn anomalies_named(evidence: &Evidence<'_>) -> Ruling {
 
 fn told(name: AnomalyName) -> String {
     crate::json::to_line(&name).unwrap_or_default().replace('"', "")
+}
+
+/// What is known of a replay's repairs.
+struct Known {
+    due: BTreeSet<(AnomalyName, u64)>,
+    renamed: BTreeSet<u64>,
 }
 
 /// The repairs that the context calls for, whatever the target.
@@ -71,53 +91,106 @@ fn due(crossing: &Crossing<'_>) -> BTreeSet<(AnomalyName, u64)> {
     for at in &context.unbound {
         due.insert((AnomalyName::Degraded, context.pieces[*at].seq));
     }
-    for piece in &context.pieces {
-        if let What::Shown(role, image) = &piece.what
-            && !is_native(crossing.asked.replay, image, Some(*role))
-        {
-            due.insert((AnomalyName::Unseen, piece.seq));
-        }
-        if let What::Thought(reasoning) = &piece.what {
-            let text = reasoning.text.to_unicode();
-            let token = reasoning.token.as_ref().map(|token| token.to_unicode());
-            let crosses = [Some(text), token]
-                .into_iter()
-                .flatten()
-                .any(|stored| crossing.seen.of_text(&stored).next().is_some());
-            let nothing = reasoning.text.is_blank() && reasoning.token.is_none();
-            if !crosses && !nothing && is_told_apart(crossing, piece.seq) {
-                due.insert((AnomalyName::Omitted, piece.seq));
-            }
-        }
+    for (at, piece) in context.pieces.iter().enumerate() {
+        due.extend(due_for(crossing, at, piece).map(|name| (name, piece.seq)));
     }
+    due.extend(stand_in_rows(crossing).into_iter().map(|seq| (AnomalyName::StoodIn, seq)));
     due
 }
 
-/// True if the strings of a row's reasoning can be followed at all.
-fn is_told_apart(crossing: &Crossing<'_>, seq: u64) -> bool {
-    crossing.seen.needles.sources.iter().enumerate().any(|(needle, sources)| {
-        sources.iter().any(|(source, _)| *source == seq) && crossing.seen.needles.is_strong(needle)
-    })
+/// The repair that a piece calls for by itself.
+fn due_for(crossing: &Crossing<'_>, at: usize, piece: &Piece<'_>) -> Option<AnomalyName> {
+    let replay = crossing.asked.replay;
+    match &piece.what {
+        What::Shown(role, image) => {
+            (!is_native(replay, image, Some(*role))).then_some(AnomalyName::Unseen)
+        }
+        What::Answered(result) => {
+            let unseen = images(result).any(|image| !is_native(replay, image, None));
+            unseen.then_some(AnomalyName::Unseen)
+        }
+        What::Said(_, text) => {
+            let mut places = crossing.seen.places.iter();
+            let left = places
+                .any(|place| matches!(place.kind, Kind::Speech(_)) && place.text.trim().is_empty());
+            (text.trim().is_empty() && !left).then_some(AnomalyName::Omitted)
+        }
+        What::Thought(reasoning) => {
+            let text = reasoning.text.to_unicode();
+            let token = reasoning.token.as_ref().map(|token| token.to_unicode());
+            let stored = [Some(text), token].into_iter().flatten();
+            let seen = &crossing.seen;
+            let crosses = stored.clone().any(|text| seen.of_text(&text).next().is_some());
+            // Only strings that can be told from chance show that it is left out.
+            let known = stored
+                .filter_map(|text| seen.needles.find(&text))
+                .any(|needle| seen.needles.is_strong(needle));
+            (known && !crosses).then_some(AnomalyName::Omitted)
+        }
+        What::Called(call) => {
+            let raw = call.arguments.to_unicode();
+            let object =
+                raw.trim().is_empty() || matches!(Tree::parse(&raw), Some(Tree::Object(_)));
+            let sent = crossing.wire_call.get(&at).map(|at| crossing.calls[*at].call)?;
+            if !object && sent.arguments != *raw {
+                return Some(AnomalyName::Mended);
+            }
+            is_renamed(call, sent).then_some(AnomalyName::Mapped)
+        }
+        What::Edge(_) => None,
+    }
+}
+
+/// The rows whose calls cross with empty reasoning in place of the reasoning that
+/// the target demands.
+fn stand_in_rows(crossing: &Crossing<'_>) -> BTreeSet<u64> {
+    let stand_ins = stand_in_messages(crossing);
+    let calls = crossing.context.calls();
+    calls
+        .filter(|(at, _, _)| {
+            let on_wire = crossing.wire_call.get(at);
+            on_wire.is_some_and(|call| stand_ins.contains(&crossing.calls[*call].message))
+        })
+        .map(|(_, piece, _)| piece.seq)
+        .collect()
 }
 
 /// True if a reported repair has a cause in the row that it names, or at an end
 /// of the wire.
-fn has_cause(crossing: &Crossing<'_>, name: AnomalyName, seq: Option<u64>) -> bool {
+fn has_cause(
+    evidence: &Evidence<'_>,
+    crossing: &Crossing<'_>,
+    known: &Known,
+    name: AnomalyName,
+    seq: Option<u64>,
+) -> bool {
     let Some(seq) = seq else {
-        return matches!(name, AnomalyName::Opened | AnomalyName::Closed | AnomalyName::Mended)
-            && has_added_end(crossing, name);
+        let added = match name {
+            AnomalyName::Opened => added_first(evidence, crossing),
+            AnomalyName::Closed => added_last(evidence, crossing),
+            AnomalyName::Answered
+            | AnomalyName::Pending
+            | AnomalyName::Degraded
+            | AnomalyName::Moved
+            | AnomalyName::Mapped
+            | AnomalyName::Mended
+            | AnomalyName::Omitted
+            | AnomalyName::Unseen
+            | AnomalyName::StoodIn => None,
+        };
+        return added.is_some_and(|added| added.needed);
     };
     let exact =
         [AnomalyName::Answered, AnomalyName::Pending, AnomalyName::Degraded, AnomalyName::Moved];
     if exact.contains(&name) {
-        return due(crossing).contains(&(name, seq));
+        return known.due.contains(&(name, seq));
     }
     let Some(row) = usize::try_from(seq).ok().and_then(|at| crossing.rows.get(at)) else {
         return false;
     };
     let cause = Causes::of(crossing, row);
     match name {
-        AnomalyName::Mapped => crosses_renamed(crossing, seq),
+        AnomalyName::Mapped => known.renamed.contains(&seq),
         AnomalyName::Mended => cause.mendable,
         AnomalyName::Omitted => cause.omittable,
         AnomalyName::Unseen => cause.unseen,
@@ -131,20 +204,6 @@ fn has_cause(crossing: &Crossing<'_>, name: AnomalyName, seq: Option<u64>) -> bo
         | AnomalyName::Opened
         | AnomalyName::Closed => false,
     }
-}
-
-/// True if an end of the wire is a message that holds nothing of the record.
-fn has_added_end(crossing: &Crossing<'_>, name: AnomalyName) -> bool {
-    let spoken: Vec<usize> = (0..crossing.wire.messages.len())
-        .filter(|at| crossing.wire.messages[*at].role != WireRole::System)
-        .collect();
-    let end = if name == AnomalyName::Opened { spoken.first() } else { spoken.last() };
-    let Some(end) = end else { return false };
-    let places = crossing.seen.places.iter().enumerate();
-    let mut mine = places.filter(|(_, place)| place.message == *end);
-    // In a merged message the added words stand beside others.
-    mine.any(|(at, _)| !crossing.seen.own_words(at).trim().is_empty())
-        || name == AnomalyName::Mended
 }
 
 /// What in a row can call for a repair.
@@ -225,15 +284,18 @@ impl Causes {
     }
 }
 
-/// True if a call of the row crosses under another id or name than its own.
-fn crosses_renamed(crossing: &Crossing<'_>, seq: u64) -> bool {
-    let mut mine = crossing.context.calls().filter(|(_, piece, _)| piece.seq == seq);
-    mine.any(|(at, _, call)| {
-        let on_wire = crossing.wire_call.get(&at).map(|at| crossing.calls[*at].call);
-        on_wire.is_some_and(|wire| {
-            wire.id != call.id.to_unicode() || wire.name != call.name.to_unicode()
-        })
-    })
+/// True if a call crosses under another id or name than its own.
+fn is_renamed(call: &Call, sent: &WireCall) -> bool {
+    sent.id != call.id.to_unicode() || sent.name != call.name.to_unicode()
+}
+
+/// The rows with a call that crosses under another id or name.
+fn renamed_rows(crossing: &Crossing<'_>) -> BTreeSet<u64> {
+    let calls = crossing.context.calls();
+    let renamed = calls.filter(|(at, _, call)| {
+        crossing.wire_call.get(at).is_some_and(|at| is_renamed(call, crossing.calls[*at].call))
+    });
+    renamed.map(|(_, piece, _)| piece.seq).collect()
 }
 
 /// `replay.constraints-said`: what the request must respect is said, and no more.
@@ -250,7 +312,7 @@ pub(in super::super) fn constraints_said(evidence: &Evidence<'_>) -> Ruling {
         let needs_off = |message: usize| !begins_with_thinking(crossing, message);
         let must_be_off = open.is_some_and(needs_off);
         let may_be_off = latest_loop_message(crossing).is_some_and(needs_off);
-        let stand_ins = stand_ins(crossing);
+        let stand_ins = stand_in_messages(crossing).len();
         ruling.witnesses += usize::from(!names.is_empty() || open.is_some() || stand_ins > 0);
         let mut find = |message: String| {
             ruling.find(Finding::new(Rule::ReplayConstraintsSaid, step, message));
@@ -285,26 +347,24 @@ fn names_to_declare(crossing: &Crossing<'_>) -> BTreeSet<String> {
     crossing.calls.iter().map(|call| call.call.name.to_string()).collect()
 }
 
-/// How many messages carry empty reasoning in place of the reasoning that the
+/// The messages that carry empty reasoning in place of the reasoning that the
 /// target demands.
-fn stand_ins(crossing: &Crossing<'_>) -> usize {
+fn stand_in_messages(crossing: &Crossing<'_>) -> BTreeSet<usize> {
     let replay = crossing.asked.replay;
     if replay.target != Target::OpenaiChat
         || replay.profile.plain_reasoning != PlainReasoning::Required
     {
-        return 0;
+        return BTreeSet::new();
     }
-    let messages = crossing.wire.messages.iter();
-    messages
-        .filter(|message| {
-            let mut bodies = message.parts.iter().map(|part| &part.body);
-            let calls = bodies.clone().any(|body| matches!(body, Body::Call(_)));
-            calls
-                && bodies.any(
-                    |body| matches!(body, Body::Reasoning(held) if held.text.trim().is_empty()),
-                )
-        })
-        .count()
+    let messages = crossing.wire.messages.iter().enumerate();
+    let stand_in = |parts: &[Part]| {
+        let mut bodies = parts.iter().map(|part| &part.body);
+        let calls = bodies.clone().any(|body| matches!(body, Body::Call(_)));
+        calls
+            && bodies
+                .any(|body| matches!(body, Body::Reasoning(held) if held.text.trim().is_empty()))
+    };
+    messages.filter(|(_, message)| stand_in(&message.parts)).map(|(at, _)| at).collect()
 }
 
 /// True if the payload itself declares tools.
