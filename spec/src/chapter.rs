@@ -2,8 +2,9 @@
 //!
 //! A section begins with `### r[<rule id>] MUST` (or `SHOULD`), then the rule's
 //! sentence as its first paragraph, then paragraphs that begin with `**Why.**`
-//! and `**Harm.**`, then an example as a block of JSON: a case like those in
-//! `fixtures/`, which the tests run.
+//! and `**Harm.**`, then, where there is more to say, one that begins with
+//! `**Details.**` (a list may follow it), then an example as a block of JSON: a
+//! case like those in `fixtures/`, which the tests run.
 
 use alloc::string::String;
 
@@ -81,6 +82,27 @@ impl Section {
     #[must_use]
     pub fn harm(self) -> String {
         self.paragraph(|paragraph| paragraph.starts_with("**Harm.**")).replacen("**Harm.** ", "", 1)
+    }
+
+    /// What the sentence leaves open, if there is more to say: its paragraph on one
+    /// line, and each point and paragraph that follows it on one of its own.
+    #[must_use]
+    pub fn details(self) -> String {
+        let prose = self.body.split("```").next().unwrap_or_default();
+        let details = prose.split_once("**Details.** ").map_or("", |(_, details)| details);
+        let mut text = String::new();
+        let mut begins = false;
+        for line in details.trim().lines() {
+            begins |= line.starts_with("- ");
+            if !line.is_empty() {
+                if !text.is_empty() {
+                    text.push(if begins { '\n' } else { ' ' });
+                }
+                text.push_str(line.trim());
+            }
+            begins = line.is_empty();
+        }
+        text
     }
 
     /// The section's examples: the text of each block of JSON.

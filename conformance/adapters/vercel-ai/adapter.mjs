@@ -48,7 +48,7 @@ function answered(block) {
   return { type: "reasoning", text: block.text, providerOptions: { [provider]: kept } };
 }
 
-/** The arguments as the library stores them: parsed, none as an empty object, and what is no JSON as the string. */
+/** The arguments as the library stores them: parsed, none as an empty object, and what is no JSON as the string (`convertToModelMessages`). */
 function input(text) {
   try { return text.trim() === "" ? {} : JSON.parse(text); } catch { return text; }
 }

@@ -73,6 +73,7 @@ fn explain_rule(rule: Rule, suite: &Suite) -> String {
         paragraph(&mut text, "", &section.sentence());
         paragraph(&mut text, "Why. ", &section.why());
         paragraph(&mut text, "Harm. ", &section.harm());
+        paragraph(&mut text, "Details. ", &section.details());
         for example in section.examples() {
             paragraph(&mut text, "Example:\n", example.trim_end());
         }

@@ -148,9 +148,18 @@ fn a_rule_is_explained() {
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0));
     assert!(text.starts_with("replay.call-answered  MUST\n"), "{text}");
-    for piece in ["\nWhy. ", "\nHarm. ", "\nExample:\n{", "\nKept by:\n", "\nBroken by:\n"] {
+    let pieces =
+        ["\nWhy. ", "\nHarm. ", "\nDetails. ", "\nExample:\n{", "\nKept by:\n", "\nBroken by:\n"];
+    for piece in pieces {
         assert!(text.contains(piece), "{piece:?} is not in\n{text}");
     }
+    assert!(text.contains("\nDetails. On OpenAI Chat the results are the run of `tool` messages"));
+    // The points of a list stand on lines of their own.
+    let text = stdout(&onrecord(&["explain", "replay.prefix-stable"]));
+    assert!(text.contains("or it is one of these:\n- the answer of a call"), "{text}");
+    // A rule whose sentence says all has none.
+    let text = stdout(&onrecord(&["explain", "replay.orphan-not-speech"]));
+    assert!(!text.contains("Details."), "{text}");
     let output = onrecord(&["explain", "ANT-3"]);
     assert!(stdout(&output).starts_with("ANT-3  of the target anthropic\n"), "{}", stderr(&output));
 }

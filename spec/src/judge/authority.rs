@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::canary::Class;
 use super::crossing::Crossing;
 use super::evidence::Evidence;
-use super::words::{self, says};
+use super::words::{self, says, surely_says};
 use crate::finding::{Finding, Ruling};
 use crate::json::Json;
 use crate::op::{AuthorityMode, Facts, Op, Outcome, RefusalCode};
@@ -245,6 +245,14 @@ pub(super) fn stale_inert(evidence: &Evidence<'_>) -> Ruling {
         let borrows = facts.mode == AuthorityMode::Borrowed;
         ruling.witnesses += usize::from(borrows) + usize::from(!facts.admitted);
         let step = crossing.asked.step;
+        if !borrows && surely_says(&text, &wordings.borrowed) {
+            let message = "a mode that borrows nothing is told that it borrows";
+            ruling.find(Finding::new(Rule::AuthorityStaleInert, step, message));
+        }
+        if facts.admitted && surely_says(&text, &wordings.not_admitted) {
+            let message = "an account that was admitted is told that it was not";
+            ruling.find(Finding::new(Rule::AuthorityStaleInert, step, message));
+        }
         if borrows && !says(&text, &wordings.borrowed, words::BORROWED) {
             let message = "a borrowed mode is not told that it borrows";
             ruling.find(Finding::new(Rule::AuthorityStaleInert, step, message));

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::context::{Context, What, outputs};
 use crate::json::Tree;
@@ -336,8 +336,10 @@ impl Search {
         for group in &mut candidates {
             group.sort_by_key(|at| core::cmp::Reverse(needles.texts[*at].len()));
         }
+        // Each wire is searched once, so what counts is how soon the search is built.
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .build(by_head.keys())
             .ok();
         Self { automaton, candidates }

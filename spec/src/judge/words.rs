@@ -86,6 +86,14 @@ pub(super) fn says(text: &str, declared: &[String], common: &[&str]) -> bool {
     }
 }
 
+/// True if a text holds one of the declared phrases. Where none is declared,
+/// nothing can be told: common words stand in many a text.
+pub(super) fn surely_says(text: &str, declared: &[String]) -> bool {
+    let text = text.to_lowercase();
+    let mut phrases = declared.iter().filter(|phrase| !phrase.trim().is_empty());
+    phrases.any(|phrase| text.contains(&phrase.to_lowercase()))
+}
+
 /// True if words look like a call: a tool's name with what could be arguments
 /// behind it, or the marks by which programs flatten calls to text.
 pub(super) fn looks_like_call(words: &str, name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The judges of declared calls: together in one message, each answered once and
 //! at once, with an id and arguments that the target takes.
 
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -188,7 +189,7 @@ pub(in super::super) fn arguments_valid(evidence: &Evidence<'_>) -> Ruling {
             };
             ruling.witness();
             let now = &on_wire.call.arguments;
-            let message = match (object(&call.arguments.to_unicode()), object(now)) {
+            let message = match (object(&call.arguments.to_unicode()), sent_object(now)) {
                 (_, None) => {
                     format!("the arguments of {} are sent as no JSON object: {now}", told(call))
                 }
@@ -243,6 +244,13 @@ fn object(arguments: &str) -> Option<Tree> {
         return Some(Tree::Object(BTreeMap::new()));
     }
     Tree::parse(arguments).filter(|tree| matches!(tree, Tree::Object(_)))
+}
+
+/// The arguments as they are sent, if they are a JSON object that a provider can
+/// read.
+fn sent_object(arguments: &str) -> Option<Tree> {
+    let whole = matches!(crate::json::mend_surrogates(arguments), Cow::Borrowed(_));
+    Tree::parse(arguments).filter(|tree| whole && matches!(tree, Tree::Object(_)))
 }
 
 /// What is wrong with the form in which broken arguments cross.

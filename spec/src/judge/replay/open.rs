@@ -10,7 +10,7 @@ use super::super::canary::{Class, Kind};
 use super::super::context::calls_of;
 use super::super::crossing::{Crossing, told};
 use super::super::evidence::Evidence;
-use super::super::words::{self, says};
+use super::super::words::{self, says, surely_says};
 use crate::finding::{Finding, Ruling};
 use crate::record::{Call, Event};
 use crate::rule::Rule;
@@ -86,6 +86,9 @@ fn not_said(evidence: &Evidence<'_>, crossing: &Crossing<'_>, open: &Open<'_>) -
         return Some(format!(
             "the result of {call} does not say that it did not complete: {text:?}"
         ));
+    }
+    if surely_says(&text, &evidence.trace.hello.wordings.still_running) {
+        return Some(format!("{call} will never complete, and crosses as still running: {text:?}"));
     }
     let on_wire = &crossing.calls[*on_wire].call.name;
     let stored = open.call.name.to_unicode();
@@ -173,6 +176,8 @@ pub(in super::super) fn running_or_cold(evidence: &Evidence<'_>) -> Ruling {
             let wordings = &evidence.trace.hello.wordings;
             let message = if crossing.results[*result].result.error == Some(true) {
                 format!("{} still runs, and crosses as failed: {text:?}", told(open.call))
+            } else if surely_says(&text, &wordings.did_not_complete) {
+                format!("{} still runs, and crosses as one that failed: {text:?}", told(open.call))
             } else if !says(&text, &wordings.still_running, words::STILL_RUNNING) {
                 format!("{} still runs, and its result does not say so: {text:?}", told(open.call))
             } else {
