@@ -1,10 +1,11 @@
-//! The repository: quoted rule ids exist, files are not too long, each source file
-//! opens with what is in it.
+//! The repository: quoted rule ids exist, the terms name what the code names, files
+//! are not too long, each source file opens with what is in it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use onrecord::spec::chapter::Chapter;
+use onrecord::spec::op::Op;
 use onrecord::spec::rule::Rule;
 
 use crate::world::root;
@@ -104,6 +105,61 @@ fn every_quoted_rule_exists() {
         }
     }
     assert_none(&wrong);
+}
+
+/// The names that a definition of a schema allows: of values, and of the one field
+/// of an object.
+fn names(definition: &serde_json::Value) -> Vec<String> {
+    let kinds = definition["oneOf"].as_array().unwrap();
+    let names: Vec<String> = kinds
+        .iter()
+        .flat_map(|kind| {
+            let value = kind["const"].as_str().map(String::from);
+            let fields = kind["properties"].as_object().into_iter().flat_map(|all| all.keys());
+            value.into_iter().chain(fields.cloned())
+        })
+        .collect();
+    assert_eq!(names.len(), kinds.len(), "{definition}");
+    names
+}
+
+#[test]
+fn the_terms_name_every_op_code_anomaly_and_constraint() {
+    let terms = std::fs::read_to_string(root().join("spec/text/terms.md")).unwrap();
+    let schema = onrecord::schema::fixture();
+    let definitions = schema.get("$defs").unwrap();
+    let mut wrong = Vec::new();
+    for kind in ["RefusalCode", "AnomalyName"] {
+        for name in names(&definitions[kind]) {
+            if !terms.contains(&format!("\n| `{name}` | ")) {
+                wrong.push(format!("terms.md has no row for the {kind} `{name}`"));
+            }
+        }
+    }
+    for name in names(&definitions["Constraint"]) {
+        if !terms.contains(&format!("\"{name}\"")) {
+            wrong.push(format!("terms.md does not name the constraint {name}"));
+        }
+    }
+    for name in Op::NAMES {
+        if !terms.contains(&format!("\n| `{name}` | ")) {
+            wrong.push(format!("terms.md has no row for the op `{name}`"));
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn every_op_is_used_by_a_fixture() {
+    let cases = onrecord::suite().cases();
+    let steps = cases.iter().flat_map(|case| &case.steps);
+    let used: BTreeSet<&str> = steps.map(|step| step.op.name()).collect();
+    let unused: Vec<String> = Op::NAMES
+        .iter()
+        .filter(|name| !used.contains(*name))
+        .map(|name| format!("no case has a step `{name}`"))
+        .collect();
+    assert_none(&unused);
 }
 
 #[test]

@@ -298,7 +298,8 @@ impl<'a> Lowering<'a, '_> {
         if last.role == Role::User {
             return;
         }
-        if !self.profile.prefill {
+        // A prefill and thinking exclude each other.
+        if !self.profile.prefill || self.profile.thinking {
             self.repairs.note_end(Closed);
             let text = Cow::Borrowed(wording::CLOSED);
             return self.push(Role::User, vec![Block::Text { text }]);

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::canary::Class;
 use super::crossing::Crossing;
 use super::evidence::Evidence;
+use super::held::fault_of;
 use super::words::{self, says, surely_says};
 use crate::finding::{Finding, Ruling};
 use crate::json::Json;
@@ -82,8 +83,18 @@ pub(super) fn never_stored(evidence: &Evidence<'_>) -> Ruling {
                 let carriers = rows.iter().filter_map(|raw| Row::decode(raw).ok());
                 let Some(row) = carriers.into_iter().find(Row::holds_authority) else { continue };
                 ruling.witness();
-                let refused = matches!(outcome, Outcome::Refused(refusal)
-                    if [RefusalCode::AuthorityStored, RefusalCode::Conflict].contains(&refusal.code));
+                // Another fault, before it or in the same row, may be named instead.
+                let held = evidence.holdings.before[step];
+                let held = held.map_or(&[][..], |held| evidence.holdings.rows(held));
+                let other = fault_of(held, rows.iter().map(|raw| &**raw));
+                let codes = [
+                    Some(RefusalCode::AuthorityStored),
+                    Some(RefusalCode::Conflict),
+                    other
+                        .filter(|due| due.seq.is_none_or(|seq| seq <= row.seq))
+                        .map(|due| due.code),
+                ];
+                let refused = matches!(outcome, Outcome::Refused(refusal) if codes.contains(&Some(refusal.code)));
                 if !refused && !matches!(outcome, Outcome::Unsupported { .. }) {
                     let message =
                         "an authority block was given to be stored, and not refused as that";

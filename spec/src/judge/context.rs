@@ -73,7 +73,6 @@ impl<'a> Context<'a> {
         let written: BTreeSet<&Text> = rows.iter().map(|row| &row.id).collect();
         let mut streams: BTreeSet<&Text> = BTreeSet::new();
         for row in &live {
-            behind_replacement |= row.replaces.is_some();
             let pieces = pieces_of(row, &live, &written, &mut streams);
             let before = turn;
             turn += usize::from(pieces.iter().any(|(_, what)| ends_turn(row, what)));
@@ -84,6 +83,7 @@ impl<'a> Context<'a> {
                 let seq = row.seq;
                 context.pieces.push(Piece { seq, block, turn, behind_replacement, streamed, what });
             }
+            behind_replacement |= row.replaces.is_some();
         }
         context.pair(turn);
         for row in rows {

@@ -150,12 +150,13 @@ pub(super) fn fault_of<'a>(
         if row.id.is_blank() {
             return fault(RefusalCode::Malformed, seq);
         }
+        if ids.contains(&row.id) {
+            return fault(RefusalCode::DuplicateId, seq);
+        }
         if row.parent.as_ref().is_some_and(|parent| !ids.contains(parent)) {
             return fault(RefusalCode::UnknownParent, seq);
         }
-        if !ids.insert(row.id) {
-            return fault(RefusalCode::DuplicateId, seq);
-        }
+        ids.insert(row.id);
     }
     None
 }

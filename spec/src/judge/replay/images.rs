@@ -29,7 +29,8 @@ pub(super) fn is_whole(image: &Image) -> bool {
     match &image.source {
         ImageSource::Url(url) => {
             let url = url.to_unicode();
-            url.starts_with("https://") || url.starts_with("http://")
+            let address = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+            address.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
         }
         ImageSource::Data(data) => {
             let kinds = ["image/png", "image/jpeg", "image/gif", "image/webp"];

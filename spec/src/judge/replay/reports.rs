@@ -312,7 +312,7 @@ pub(in super::super) fn constraints_said(evidence: &Evidence<'_>) -> Ruling {
         let needs_off = |message: usize| !begins_with_thinking(crossing, message);
         let must_be_off = open.is_some_and(needs_off);
         let may_be_off = latest_loop_message(crossing).is_some_and(needs_off);
-        let stand_ins = stand_in_messages(crossing).len();
+        let stand_ins = stand_in_rows(crossing).len();
         ruling.witnesses += usize::from(!names.is_empty() || open.is_some() || stand_ins > 0);
         let mut find = |message: String| {
             ruling.find(Finding::new(Rule::ReplayConstraintsSaid, step, message));
