@@ -2,7 +2,7 @@
 
 use onrecord_spec::finding::Finding;
 use onrecord_spec::json::Tree;
-use onrecord_spec::op::{Anomaly, Constraint, Hello, Outcome, Report};
+use onrecord_spec::op::{Anomaly, Changed, Constraint, Hello, Input, Outcome, Replayed, Report};
 use onrecord_spec::rule::Rule;
 
 use crate::fixture::{CaseStep, Expect, OutcomeKind, Place};
@@ -30,6 +30,13 @@ pub fn kind(outcome: &Outcome) -> OutcomeKind {
         Outcome::Rows { .. } => OutcomeKind::Rows,
         Outcome::Log { .. } => OutcomeKind::Log,
         Outcome::Replayed(_) => OutcomeKind::Replayed,
+        Outcome::Changed(_) => OutcomeKind::Changed,
+        Outcome::Context(_) => OutcomeKind::Context,
+        Outcome::Input(_) => OutcomeKind::Input,
+        Outcome::Transcript { .. } => OutcomeKind::Transcript,
+        Outcome::Followed { .. } => OutcomeKind::Followed,
+        Outcome::Page(_) => OutcomeKind::Page,
+        Outcome::Window(_) => OutcomeKind::Window,
         Outcome::Refused(_) => OutcomeKind::Refused,
         Outcome::Unsupported { .. } => OutcomeKind::Unsupported,
     }
@@ -54,7 +61,9 @@ pub(crate) fn breaches(
         seq_breach(expect, outcome),
         next_breach(expect, outcome),
         damage_breach(expect, outcome),
+        taken_breach(expect, outcome),
         if exact { payload_breach(expect, outcome) } else { None },
+        if exact { whole_breach(expect, outcome) } else { None },
     ];
     let mut breaches: Vec<Breach> =
         messages.into_iter().flatten().map(|message| Breach { rule: None, message }).collect();
@@ -73,6 +82,13 @@ fn outcome_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
         | Outcome::Rows { .. }
         | Outcome::Log { .. }
         | Outcome::Replayed(_)
+        | Outcome::Changed(_)
+        | Outcome::Context(_)
+        | Outcome::Input(_)
+        | Outcome::Transcript { .. }
+        | Outcome::Followed { .. }
+        | Outcome::Page(_)
+        | Outcome::Window(_)
         | Outcome::Unsupported { .. } => format!("`{}`", name(&found)),
     };
     if let (Some(code), Outcome::Refused(refusal)) = (expect.code, outcome) {
@@ -102,11 +118,19 @@ fn seq_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
 fn next_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
     let wanted = expect.next?;
     match outcome {
-        Outcome::Loaded { next, .. } | Outcome::Appended { next } => (*next != wanted)
+        Outcome::Loaded { next, .. }
+        | Outcome::Appended { next }
+        | Outcome::Changed(Changed { next, .. }) => (*next != wanted)
             .then(|| format!("the next row has seq {wanted}; it was said to have {next}")),
         Outcome::Rows { .. }
         | Outcome::Log { .. }
         | Outcome::Replayed(_)
+        | Outcome::Context(_)
+        | Outcome::Input(_)
+        | Outcome::Transcript { .. }
+        | Outcome::Followed { .. }
+        | Outcome::Page(_)
+        | Outcome::Window(_)
         | Outcome::Refused(_)
         | Outcome::Unsupported { .. } => None,
     }
@@ -130,16 +154,50 @@ fn places(places: &[Place]) -> String {
 }
 
 fn payload_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
-    let wanted = &expect.reference.as_ref()?.payload;
-    let Outcome::Replayed(replayed) = outcome else { return None };
+    let wanted = expect.reference.as_ref()?.payload.as_ref()?;
+    let replayed = replay_of(outcome)?;
     let found = &replayed.payload;
     (Tree::parse(wanted.get()) != Tree::parse(found.get()))
         .then(|| format!("the reference sends {}; it sent {}", wanted.get(), found.get()))
 }
 
+fn whole_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
+    let wanted = expect.reference.as_ref()?.outcome.as_ref()?;
+    let found = onrecord_spec::json::to_line(outcome).unwrap_or_default();
+    (Tree::parse(wanted.get()) != Tree::parse(&found))
+        .then(|| format!("the reference answers {}; it answered {found}", wanted.get()))
+}
+
+fn taken_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
+    let wanted = expect.taken.as_ref()?;
+    let Outcome::Changed(changed) = outcome else { return None };
+    let found: Vec<String> = changed.taken.iter().map(|id| id.to_unicode().into_owned()).collect();
+    (found != *wanted)
+        .then(|| format!("it takes the rows {}; it took {}", wanted.join(", "), found.join(", ")))
+}
+
+/// The replay that an outcome holds, if it holds one.
+fn replay_of(outcome: &Outcome) -> Option<&Replayed> {
+    match outcome {
+        Outcome::Replayed(replayed) | Outcome::Input(Input { replayed, .. }) => Some(replayed),
+        Outcome::Loaded { .. }
+        | Outcome::Appended { .. }
+        | Outcome::Rows { .. }
+        | Outcome::Log { .. }
+        | Outcome::Changed(_)
+        | Outcome::Context(_)
+        | Outcome::Transcript { .. }
+        | Outcome::Followed { .. }
+        | Outcome::Page(_)
+        | Outcome::Window(_)
+        | Outcome::Refused(_)
+        | Outcome::Unsupported { .. } => None,
+    }
+}
+
 /// Anomalies and constraints: only of who reports them.
 fn report_breaches(expect: &Expect, outcome: &Outcome, hello: &Hello) -> Vec<Breach> {
-    let Outcome::Replayed(replayed) = outcome else { return Vec::new() };
+    let Some(replayed) = replay_of(outcome) else { return Vec::new() };
     let mut breaches = Vec::new();
     if let (Some(wanted), true) = (&expect.anomalies, hello.reports.contains(&Report::Anomalies)) {
         let (wanted, found) = (sorted(wanted), sorted(&replayed.anomalies));

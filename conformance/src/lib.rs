@@ -42,6 +42,7 @@ mod situation;
 pub mod smoke;
 pub mod suite;
 pub mod trivial;
+mod walk;
 pub mod words;
 
 pub use onrecord_reference::Reference;

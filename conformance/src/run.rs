@@ -17,6 +17,7 @@ use crate::expect::{Breach, breaches, kind, name};
 use crate::fixture::{Case, OutcomeKind};
 use crate::situation;
 use crate::suite::Suite;
+use crate::walk::Walk;
 
 /// After this many cases in a row that broke the implementation, the rest is not
 /// run: each would cost a start, or a whole timeout.
@@ -93,29 +94,38 @@ impl<'a> Run<'a> {
     }
 
     fn case(&mut self, case: &Case) {
+        let mut steps = Vec::new();
         let mut checks = if let (true, Some(fault)) = (self.broken >= GIVE_UP_AFTER, &self.fault) {
             let why = format!("not run: the adapter broke before. {}", fault.message);
             same_for_all(case, status_of(fault), &why)
         } else if let Some(reason) = unsupported(case, &self.report.implementation) {
             same_for_all(case, Status::Unsupported, &reason)
         } else {
-            self.perform(case)
+            self.perform(case, &mut steps)
         };
         for check in checks.iter_mut().filter(|check| check.status.needs_telling()) {
             let first = check.findings.iter().map(|finding| finding.step).min();
-            check.log = situation::log(case, first);
-            self.report.situations.entry(case.id.clone()).or_insert_with(|| situation::of(case));
+            check.log = situation::log(&steps, first);
+            self.report
+                .situations
+                .entry(case.id.clone())
+                .or_insert_with(|| situation::of(case, &steps));
         }
         self.report.checks.extend(checks);
     }
 
-    fn perform(&mut self, case: &Case) -> Vec<Check> {
-        match self.steps(case) {
-            Ok(Performed { trace, breaches, unsupported: None }) => {
+    /// Performs and judges a case. `told` is left with its steps as they were
+    /// asked, for the report.
+    fn perform(&mut self, case: &Case, told: &mut Vec<Step>) -> Vec<Check> {
+        let mut walk = Walk::of(case, self.report.implementation.clone());
+        let ended = self.steps(case, &mut walk);
+        told.clone_from(&walk.trace.steps);
+        match ended {
+            Ok(None) => {
                 self.broken = 0;
-                self.judge(case, &trace, &breaches)
+                self.judge(case, &walk.trace, &walk.breaches)
             }
-            Ok(Performed { unsupported: Some(reason), .. }) => {
+            Ok(Some(reason)) => {
                 self.broken = 0;
                 same_for_all(case, Status::Unsupported, &reason)
             }
@@ -138,27 +148,25 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Performs a case's steps. An error is a fault, with the step that had it.
-    fn steps(&mut self, case: &Case) -> Result<Performed, (usize, Fault)> {
-        let hello = self.report.implementation.clone();
-        let mut performed = Performed {
-            trace: Trace { hello, steps: Vec::new() },
-            breaches: Vec::new(),
-            unsupported: None,
-        };
+    /// Performs a case's steps. Gives the reason where one is not supported. An
+    /// error is a fault, with the step of the case that had it.
+    fn steps(&mut self, case: &Case, walk: &mut Walk) -> Result<Option<String>, (usize, Fault)> {
         for (index, step) in case.steps.iter().enumerate() {
-            let outcome = guarded(|| self.implementation.perform(&step.op))
-                .and_then(|outcome| fitting(&step.op, outcome))
-                .map_err(|fault| (index, fault))?;
-            if let Outcome::Unsupported { reason } = &outcome {
-                performed.unsupported = Some(format!("`{}`: {reason}", step.op.name()));
-                break;
+            let mut next = walk.first(index, step);
+            while let Some(op) = next {
+                let outcome = guarded(|| self.implementation.perform(&op))
+                    .and_then(|outcome| fitting(&op, outcome))
+                    .map_err(|fault| (index, fault))?;
+                if let Outcome::Unsupported { reason } = &outcome {
+                    return Ok(Some(format!("`{}`: {reason}", op.name())));
+                }
+                let found = breaches(step, &outcome, &walk.trace.hello, self.exact);
+                let at = walk.trace.steps.len();
+                walk.breaches.extend(found.into_iter().map(|breach| (at, breach)));
+                next = walk.took(index, step, op, outcome);
             }
-            let found = breaches(step, &outcome, &performed.trace.hello, self.exact);
-            performed.breaches.extend(found.into_iter().map(|breach| (index, breach)));
-            performed.trace.steps.push(Step { op: step.op.clone(), outcome });
         }
-        Ok(performed)
+        Ok(None)
     }
 
     fn judge(&self, case: &Case, trace: &Trace, breaches: &[(usize, Breach)]) -> Vec<Check> {
@@ -186,13 +194,6 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What came of a case's steps.
-struct Performed {
-    trace: Trace,
-    breaches: Vec<(usize, Breach)>,
-    unsupported: Option<String>,
-}
-
 /// Takes back what passes of replays that do not hold the record: nothing is out of
 /// order, unanswered or told in the wrong voice where nothing crosses as what it
 /// is. Such a pass would reward a program for dropping or flattening everything.
@@ -216,6 +217,7 @@ fn withdraw(checks: &mut [Check], rulings: &BTreeMap<Rule, Ruling>) {
 fn rests_on_replays(rule: Rule) -> bool {
     match rule.chapter() {
         Chapter::Replay | Chapter::Authority => true,
+        Chapter::Compaction | Chapter::Transcript | Chapter::Page => false,
         Chapter::Record => matches!(rule, Rule::RecordInterruptedKept | Rule::RecordCallStarted),
     }
 }
@@ -350,6 +352,13 @@ pub(crate) fn fitting(op: &Op, outcome: Outcome) -> Result<Outcome, Fault> {
         OutcomeKind::Rows => matches!(op, Op::Read { .. }),
         OutcomeKind::Log => matches!(op, Op::Log {}),
         OutcomeKind::Replayed => matches!(op, Op::Replay(_) | Op::Request { .. }),
+        OutcomeKind::Changed => matches!(op, Op::Compact(_) | Op::Clear(_) | Op::Upgrade(_)),
+        OutcomeKind::Context => matches!(op, Op::Context {}),
+        OutcomeKind::Input => matches!(op, Op::Input { .. }),
+        OutcomeKind::Transcript => matches!(op, Op::Transcript {}),
+        OutcomeKind::Followed => matches!(op, Op::Follow { .. }),
+        OutcomeKind::Page => matches!(op, Op::Page { .. }),
+        OutcomeKind::Window => matches!(op, Op::Window { .. }),
     };
     if fits {
         return Ok(outcome);

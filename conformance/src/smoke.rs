@@ -212,7 +212,14 @@ fn ops(adapter: &mut Adapter, hello: &Hello) -> Verdict {
                 | Outcome::Appended { .. }
                 | Outcome::Rows { .. }
                 | Outcome::Log { .. }
-                | Outcome::Replayed(_),
+                | Outcome::Replayed(_)
+                | Outcome::Changed(_)
+                | Outcome::Context(_)
+                | Outcome::Input(_)
+                | Outcome::Transcript { .. }
+                | Outcome::Followed { .. }
+                | Outcome::Page(_)
+                | Outcome::Window(_),
             ) => {}
             Err(fault) => {
                 let message = format!("`{}`: {}", op.name(), fault.message);

@@ -2,12 +2,14 @@
 //! every op; none keeps or replays a record. A check that passes for one of them
 //! checks nothing, unless its fixture says why it may.
 
-use onrecord_spec::json::{Json, Malformed, keep};
+use onrecord_spec::json::{Fields, Json, Malformed, keep};
 use onrecord_spec::op::{
-    Bytes, Fault, FaultKind, Hello, Implementation, Op, Outcome, Refusal, RefusalCode, Replayed,
-    Report, Wordings,
+    Bytes, Changed, Context, ContextRow, Fault, FaultKind, Hello, Implementation, Input, Op,
+    Outcome, Refusal, RefusalCode, Replayed, Report, Wordings,
 };
+use onrecord_spec::page::{Page, Window};
 use onrecord_spec::target::Target;
+use onrecord_spec::text::Text;
 
 /// A trivial implementation.
 #[derive(Debug, Clone)]
@@ -81,6 +83,21 @@ impl Trivial {
         }
     }
 
+    fn replayed(&self) -> Result<Replayed, Fault> {
+        let payload = self.payload().map_err(|error| Fault {
+            kind: FaultKind::ErrorAnswer,
+            message: error.to_string(),
+            stderr: String::new(),
+        })?;
+        Ok(Replayed { payload, anomalies: Vec::new(), constraints: Vec::new() })
+    }
+
+    /// The ids of the rows that it keeps.
+    fn ids(&self) -> impl Iterator<Item = Text> {
+        let rows = self.kept().into_iter();
+        rows.filter_map(|row| Fields::open(&row).ok()?.take("id", "a string").ok()?)
+    }
+
     fn kept(&self) -> Vec<Json> {
         if self.kind == Kind::Echo { self.rows.clone() } else { Vec::new() }
     }
@@ -124,14 +141,33 @@ impl Implementation for Trivial {
             Op::Read { .. } => Outcome::Rows { rows: self.kept() },
             Op::Log {} => Outcome::Log { bytes: Bytes(Vec::new()) },
             Op::Restart {} => Outcome::Loaded { next: self.next(), damage: Vec::new() },
-            Op::Replay(_) | Op::Request { .. } => Outcome::Replayed(Replayed {
-                payload: self.payload().map_err(|error| Fault {
-                    kind: FaultKind::ErrorAnswer,
-                    message: error.to_string(),
-                    stderr: String::new(),
-                })?,
-                anomalies: Vec::new(),
-                constraints: Vec::new(),
+            Op::Replay(_) | Op::Request { .. } => Outcome::Replayed(self.replayed()?),
+            Op::Context {} => Outcome::Context(Context {
+                rows: self.ids().map(|id| ContextRow { id, parent: None }).collect(),
+                left: Vec::new(),
+                summaries: Vec::new(),
+                tokens: Some(0),
+            }),
+            Op::Input { .. } => {
+                Outcome::Input(Input { rows: self.kept(), replayed: self.replayed()? })
+            }
+            Op::Compact(_) | Op::Clear(_) | Op::Upgrade(_) => {
+                Outcome::Changed(Changed { next: self.next(), rows: Vec::new(), taken: Vec::new() })
+            }
+            Op::Transcript {} => Outcome::Transcript { items: Vec::new() },
+            Op::Follow { .. } => Outcome::Followed { events: Vec::new() },
+            Op::Page { .. } => Outcome::Page(Page {
+                rows: self.kept(),
+                older: false,
+                before: None,
+                upto: self.next(),
+            }),
+            Op::Window { .. } => Outcome::Window(Window {
+                rows: self.kept(),
+                hangs: Vec::new(),
+                older: false,
+                newer: false,
+                upto: self.next(),
             }),
         })
     }

@@ -13,10 +13,18 @@ extern crate alloc;
 
 mod append;
 mod authority;
+mod clear;
+mod compact;
 pub mod context;
+pub mod follow;
+pub mod input;
 mod load;
+pub mod page;
 pub mod record;
 pub mod replay;
+pub mod state;
+pub mod transcript;
+pub mod window;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -24,8 +32,8 @@ use alloc::vec;
 
 use onrecord_spec::json::to_json;
 use onrecord_spec::op::{
-    Bytes, Fault, FaultKind, Hello, Implementation, Op, Outcome, Refusal, RefusalCode, Replayed,
-    Report, Wordings,
+    Bytes, Fault, FaultKind, Hello, Implementation, Input, Op, Outcome, Refusal, RefusalCode,
+    Replayed, Report, Wordings,
 };
 use onrecord_spec::target::Target;
 
@@ -55,6 +63,10 @@ impl Reference {
 
     fn held(&self) -> Result<&Record, Refused> {
         self.record.as_ref().ok_or_else(|| Refused::Refusal(no_record()))
+    }
+
+    fn held_mut(&mut self) -> Result<&mut Record, Refused> {
+        self.record.as_mut().ok_or_else(|| Refused::Refusal(no_record()))
     }
 
     fn outcome(&mut self, op: &Op) -> Result<Outcome, Refused> {
@@ -87,6 +99,26 @@ impl Reference {
             Op::Request { replay: asked, authority } => {
                 replayed(replay::request(self.held()?, asked, authority))
             }
+            Op::Context {} => Ok(Outcome::Context(state::context(self.held()?))),
+            Op::Input { first, last, replay: asked } => {
+                let input = input::input(self.held()?, first, last, asked)?;
+                Ok(Outcome::Input(Input { rows: input.rows, replayed: written(input.replayed)? }))
+            }
+            Op::Compact(asked) => Ok(Outcome::Changed(self.held_mut()?.compact(asked)?)),
+            Op::Clear(asked) => Ok(Outcome::Changed(self.held_mut()?.clear(asked)?)),
+            Op::Upgrade(asked) => Ok(Outcome::Changed(self.held_mut()?.upgrade(asked)?)),
+            Op::Transcript {} => {
+                Ok(Outcome::Transcript { items: transcript::transcript(self.held()?)? })
+            }
+            Op::Follow { join } => {
+                Ok(Outcome::Followed { events: follow::follow(self.held()?, *join)? })
+            }
+            Op::Page { limit, before } => {
+                Ok(Outcome::Page(page::page(self.held()?, *limit, before.as_ref())?))
+            }
+            Op::Window { limit, at } => {
+                Ok(Outcome::Window(window::window(self.held()?, *limit, at)?))
+            }
         }
     }
 }
@@ -105,6 +137,7 @@ impl Implementation for Reference {
                 did_not_complete: phrase(wording::DID_NOT_COMPLETE),
                 still_running: phrase(wording::STILL_RUNNING),
                 unseen: phrase(wording::UNSEEN),
+                cleared: phrase(wording::CLEARED),
                 invalid_arguments: phrase(wording::INVALID_ARGUMENTS),
                 borrowed: phrase(wording::BORROWED),
                 not_admitted: phrase(wording::NOT_ADMITTED),
@@ -155,9 +188,13 @@ fn no_record() -> Refusal {
 }
 
 fn replayed(replayed: replay::Replayed<'_>) -> Result<Outcome, Refused> {
-    Ok(Outcome::Replayed(Replayed {
+    Ok(Outcome::Replayed(written(replayed)?))
+}
+
+fn written(replayed: replay::Replayed<'_>) -> Result<Replayed, Refused> {
+    Ok(Replayed {
         payload: to_json(&replayed.payload)?,
         anomalies: replayed.anomalies,
         constraints: replayed.constraints,
-    }))
+    })
 }

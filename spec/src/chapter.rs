@@ -14,10 +14,16 @@ use alloc::string::String;
 pub enum Chapter {
     /// What is kept.
     Record,
+    /// What the model lets go of.
+    Compaction,
     /// What crosses to a model.
     Replay,
     /// What never replays.
     Authority,
+    /// What people see.
+    Transcript,
+    /// What is handed over at a time.
+    Page,
 }
 
 /// One rule's section.
@@ -31,15 +37,25 @@ pub struct Section {
 
 impl Chapter {
     /// All chapters that hold rules.
-    pub const ALL: [Self; 3] = [Self::Record, Self::Replay, Self::Authority];
+    pub const ALL: [Self; 6] = [
+        Self::Record,
+        Self::Compaction,
+        Self::Replay,
+        Self::Authority,
+        Self::Transcript,
+        Self::Page,
+    ];
 
     /// The chapter's name: the first word of its rules' ids.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Record => "record",
+            Self::Compaction => "compaction",
             Self::Replay => "replay",
             Self::Authority => "authority",
+            Self::Transcript => "transcript",
+            Self::Page => "page",
         }
     }
 
@@ -48,8 +64,11 @@ impl Chapter {
     pub fn text(self) -> &'static str {
         match self {
             Self::Record => include_str!("../text/record.md"),
+            Self::Compaction => include_str!("../text/compaction.md"),
             Self::Replay => include_str!("../text/replay.md"),
             Self::Authority => include_str!("../text/authority.md"),
+            Self::Transcript => include_str!("../text/transcript.md"),
+            Self::Page => include_str!("../text/page.md"),
         }
     }
 

@@ -13,9 +13,11 @@ extern crate alloc;
 
 pub mod chapter;
 pub mod finding;
+pub mod item;
 pub mod json;
 pub mod judge;
 pub mod op;
+pub mod page;
 pub mod record;
 pub mod rule;
 pub mod target;

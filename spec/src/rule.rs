@@ -88,6 +88,28 @@ rules! {
     RecordCallStarted = "record.call-started", Should, Record, Judged;
     RecordExpectedShape = "record.expected-shape", Must, Record, Judged;
 
+    CompactionFlagsRows = "compaction.flags-rows", Must, Compaction, Judged;
+    CompactionFlagOnce = "compaction.flag-once", Must, Compaction, Judged;
+    CompactionReplacesRange = "compaction.replaces-range", Must, Compaction, Judged;
+    CompactionSummaryBeforeKept = "compaction.summary-before-kept", Must, Compaction, Judged;
+    CompactionReparentsKept = "compaction.reparents-kept", Must, Compaction, Judged;
+    CompactionScreenAnchor = "compaction.screen-anchor", Must, Compaction, Judged;
+    CompactionBalancedCut = "compaction.balanced-cut", Must, Compaction, Judged;
+    CompactionBracket = "compaction.bracket", Must, Compaction, Judged;
+    CompactionOneAtATime = "compaction.one-at-a-time", Must, Compaction, Judged;
+    CompactionConcurrentAppend = "compaction.concurrent-append", Must, Compaction, Judged;
+    CompactionDeclaredCheckpoint = "compaction.declared-checkpoint", Must, Compaction, Judged;
+    CompactionSummaryOfSummary = "compaction.summary-of-summary", Must, Compaction, Judged;
+    CompactionLogMarker = "compaction.log-marker", Must, Compaction, Judged;
+    CompactionUpgrade = "compaction.upgrade", Must, Compaction, Judged;
+    CompactionRecordFirst = "compaction.record-first", Must, Compaction, Judged;
+    CompactionClearingKeepsCalls = "compaction.clearing-keeps-calls", Must, Compaction, Judged;
+    CompactionClearingOneResult = "compaction.clearing-one-result", Must, Compaction, Judged;
+    CompactionInputTyped = "compaction.input-typed", Must, Compaction, Judged;
+    CompactionLiveRoundKept = "compaction.live-round-kept", Must, Compaction, Judged;
+    CompactionDeadCall = "compaction.dead-call", Must, Compaction, Judged;
+    CompactionTokensFromContext = "compaction.tokens-from-context", Should, Compaction, Judged;
+
     ReplayTotal = "replay.total", Must, Replay, Judged;
     ReplayContextOnly = "replay.context-only", Must, Replay, Judged;
     ReplayTextAsSpeech = "replay.text-as-speech", Must, Replay, Judged;
@@ -125,6 +147,30 @@ rules! {
     AuthorityRecomputed = "authority.recomputed", Must, Authority, Judged;
     AuthorityNotSpeech = "authority.not-speech", Must, Authority, Judged;
     AuthorityStaleInert = "authority.stale-inert", Must, Authority, Judged;
+
+    TranscriptAppendOrigin = "transcript.append-origin", Must, Transcript, Judged;
+    TranscriptMarkerPerLanding = "transcript.marker-per-landing", Must, Transcript, Judged;
+    TranscriptPayloadHidden = "transcript.payload-hidden", Must, Transcript, Judged;
+    TranscriptSilentReplacements = "transcript.silent-replacements", Must, Transcript, Judged;
+    TranscriptToolPairing = "transcript.tool-pairing", Must, Transcript, Judged;
+    TranscriptLiveEqualsReplay = "transcript.live-equals-replay", Must, Transcript, Judged;
+    TranscriptMonotone = "transcript.monotone", Must, Transcript, Judged;
+    TranscriptReasoningTyped = "transcript.reasoning-typed", Must, Transcript, Judged;
+    TranscriptVerbatimHydration = "transcript.verbatim-hydration", Must, Transcript, Judged;
+    TranscriptAudience = "transcript.audience", Must, Transcript, Judged;
+
+    PageContiguous = "page.contiguous", Must, Page, Judged;
+    PageCountsAppendOrigin = "page.counts-append-origin", Must, Page, Judged;
+    PageProvenanceTogether = "page.provenance-together", Must, Page, Judged;
+    PageNeverMidMessage = "page.never-mid-message", Must, Page, Judged;
+    PageCoversOnce = "page.covers-once", Must, Page, Judged;
+    PageLimits = "page.limits", Must, Page, Judged;
+    PageWindows = "page.windows", Must, Page, Judged;
+    PageNoSummaries = "page.no-summaries", Must, Page, Judged;
+    PageDisplayOrder = "page.display-order", Must, Page, Judged;
+    PageCursorStrict = "page.cursor-strict", Must, Page, Judged;
+    PageSaysMore = "page.says-more", Must, Page, Judged;
+    PageCost = "page.cost", Must, Page, Judged;
 }
 
 impl Rule {

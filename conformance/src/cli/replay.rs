@@ -104,6 +104,13 @@ impl Replay {
             | Outcome::Rows { .. }
             | Outcome::Log { .. }
             | Outcome::Replayed(_)
+            | Outcome::Changed(_)
+            | Outcome::Context(_)
+            | Outcome::Input(_)
+            | Outcome::Transcript { .. }
+            | Outcome::Followed { .. }
+            | Outcome::Page(_)
+            | Outcome::Window(_)
             | Outcome::Refused(_)
             | Outcome::Unsupported { .. }) => Err(self.refused(&other)),
         }
@@ -135,6 +142,13 @@ impl Replay {
             | Outcome::Appended { .. }
             | Outcome::Rows { .. }
             | Outcome::Log { .. }
+            | Outcome::Changed(_)
+            | Outcome::Context(_)
+            | Outcome::Input(_)
+            | Outcome::Transcript { .. }
+            | Outcome::Followed { .. }
+            | Outcome::Page(_)
+            | Outcome::Window(_)
             | Outcome::Refused(_)
             | Outcome::Unsupported { .. }) => Err(self.refused(&other)),
         }

@@ -15,6 +15,8 @@ pub const DID_NOT_COMPLETE: &str = "did not complete";
 pub const STILL_RUNNING: &str = "still running";
 /// In every marker of an image that was not seen.
 pub const UNSEEN: &str = "was not seen";
+/// In every notice in the place of a result's bulk.
+pub const CLEARED: &str = "was cleared";
 /// The one field of the object that stands for arguments which are no JSON
 /// object.
 pub const INVALID_ARGUMENTS: &str = "invalid_arguments";

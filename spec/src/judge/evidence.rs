@@ -82,7 +82,16 @@ fn crossing<'a>(
         | Op::Read { .. }
         | Op::Log {}
         | Op::Restart {}
-        | Op::Replay(_) => None,
+        | Op::Replay(_)
+        | Op::Context {}
+        | Op::Input { .. }
+        | Op::Compact(_)
+        | Op::Clear(_)
+        | Op::Upgrade(_)
+        | Op::Transcript {}
+        | Op::Follow { .. }
+        | Op::Page { .. }
+        | Op::Window { .. } => None,
     };
     let context = Context::of(rows);
     let mut needles = super::canary::Needles::of(rows);

@@ -21,6 +21,9 @@ pub(super) struct Generation {
     pub raw: Vec<Json>,
     /// The same rows, read.
     pub rows: Vec<Row>,
+    /// What an implementation let go of without a row that says so: how many rows
+    /// were held, and the ids of those that left the context.
+    pub cuts: Vec<(usize, Vec<Text>)>,
 }
 
 /// A record at one moment: so many rows of a generation.
@@ -28,6 +31,8 @@ pub(super) struct Generation {
 pub(super) struct Snapshot {
     pub generation: usize,
     pub rows: usize,
+    /// How many of the generation's cuts were made by then.
+    pub cuts: usize,
 }
 
 /// What was held, over a whole trace.
@@ -73,9 +78,29 @@ impl Holdings {
                 }
                 _other => now,
             },
-            Op::Read { .. } | Op::Log {} | Op::Restart {} | Op::Replay(_) | Op::Request { .. } => {
-                now
-            }
+            Op::Compact(_) | Op::Clear(_) | Op::Upgrade(_) => match (&step.outcome, now) {
+                (Outcome::Changed(changed), Some(now)) => {
+                    let generation = &mut self.generations[now.generation];
+                    generation.extend(changed.rows.iter().map(|raw| &**raw));
+                    if changed.rows.is_empty() && !changed.taken.is_empty() {
+                        generation.cuts.push((now.rows, changed.taken.clone()));
+                    }
+                    let (rows, cuts) = (generation.rows.len(), generation.cuts.len());
+                    Some(Snapshot { rows, cuts, ..now })
+                }
+                _other => now,
+            },
+            Op::Read { .. }
+            | Op::Log {}
+            | Op::Restart {}
+            | Op::Replay(_)
+            | Op::Request { .. }
+            | Op::Context {}
+            | Op::Input { .. }
+            | Op::Transcript {}
+            | Op::Follow { .. }
+            | Op::Page { .. }
+            | Op::Window { .. } => now,
         }
     }
 
@@ -90,7 +115,8 @@ impl Holdings {
             ..Generation::default()
         };
         generation.extend(rows);
-        let snapshot = Snapshot { generation: self.generations.len(), rows: generation.rows.len() };
+        let snapshot =
+            Snapshot { generation: self.generations.len(), rows: generation.rows.len(), cuts: 0 };
         self.generations.push(generation);
         snapshot
     }

@@ -9,13 +9,16 @@
 
 mod authority;
 mod canary;
+mod compaction;
 mod context;
 mod crossing;
 mod evidence;
 mod held;
 mod log;
+mod page;
 mod record;
 mod replay;
+mod transcript;
 mod words;
 
 use alloc::collections::BTreeMap;
@@ -90,6 +93,28 @@ fn judge_of(rule: Rule) -> Option<Judge> {
         Rule::RecordCallStarted => record::call_started,
         Rule::RecordExpectedShape => record::expected_shape,
 
+        Rule::CompactionFlagsRows => compaction::flags_rows,
+        Rule::CompactionFlagOnce => compaction::flag_once,
+        Rule::CompactionReplacesRange => compaction::replaces_range,
+        Rule::CompactionSummaryBeforeKept => compaction::summary_before_kept,
+        Rule::CompactionReparentsKept => compaction::reparents_kept,
+        Rule::CompactionScreenAnchor => compaction::screen_anchor,
+        Rule::CompactionBalancedCut => compaction::balanced_cut,
+        Rule::CompactionBracket => compaction::bracket,
+        Rule::CompactionOneAtATime => compaction::one_at_a_time,
+        Rule::CompactionConcurrentAppend => compaction::concurrent_append,
+        Rule::CompactionDeclaredCheckpoint => compaction::declared_checkpoint,
+        Rule::CompactionSummaryOfSummary => compaction::summary_of_summary,
+        Rule::CompactionLogMarker => compaction::log_marker,
+        Rule::CompactionUpgrade => compaction::upgrade,
+        Rule::CompactionRecordFirst => compaction::record_first,
+        Rule::CompactionClearingKeepsCalls => compaction::clearing_keeps_calls,
+        Rule::CompactionClearingOneResult => compaction::clearing_one_result,
+        Rule::CompactionInputTyped => compaction::input_typed,
+        Rule::CompactionLiveRoundKept => compaction::live_round_kept,
+        Rule::CompactionDeadCall => compaction::dead_call,
+        Rule::CompactionTokensFromContext => compaction::tokens_from_context,
+
         Rule::ReplayTotal => replay::total,
         Rule::ReplayContextOnly => replay::context_only,
         Rule::ReplayTextAsSpeech => replay::text_as_speech,
@@ -127,6 +152,30 @@ fn judge_of(rule: Rule) -> Option<Judge> {
         Rule::AuthorityRecomputed => authority::recomputed,
         Rule::AuthorityNotSpeech => authority::not_speech,
         Rule::AuthorityStaleInert => authority::stale_inert,
+
+        Rule::TranscriptAppendOrigin => transcript::append_origin,
+        Rule::TranscriptMarkerPerLanding => transcript::marker_per_landing,
+        Rule::TranscriptPayloadHidden => transcript::payload_hidden,
+        Rule::TranscriptSilentReplacements => transcript::silent_replacements,
+        Rule::TranscriptToolPairing => transcript::tool_pairing,
+        Rule::TranscriptLiveEqualsReplay => transcript::live_equals_replay,
+        Rule::TranscriptMonotone => transcript::monotone,
+        Rule::TranscriptReasoningTyped => transcript::reasoning_typed,
+        Rule::TranscriptVerbatimHydration => transcript::verbatim_hydration,
+        Rule::TranscriptAudience => transcript::audience,
+
+        Rule::PageContiguous => page::contiguous,
+        Rule::PageCountsAppendOrigin => page::counts_append_origin,
+        Rule::PageProvenanceTogether => page::provenance_together,
+        Rule::PageNeverMidMessage => page::never_mid_message,
+        Rule::PageCoversOnce => page::covers_once,
+        Rule::PageLimits => page::limits,
+        Rule::PageWindows => page::windows,
+        Rule::PageNoSummaries => page::no_summaries,
+        Rule::PageDisplayOrder => page::display_order,
+        Rule::PageCursorStrict => page::cursor_strict,
+        Rule::PageSaysMore => page::says_more,
+        Rule::PageCost => page::cost,
     };
     Some(judge)
 }

@@ -90,7 +90,8 @@ pub struct CallStarted {
     pub extra: Extra,
 }
 
-/// One step of a compaction's bracket.
+/// One step of a compaction's bracket. What it says depends on the step; a field
+/// that another step would have is absent, or kept and not read.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompactionStep {
@@ -98,12 +99,38 @@ pub struct CompactionStep {
     pub compaction: Text,
     /// Which step it is.
     pub step: CompactionStage,
-    /// The rest of what the step says: agent, mode, counts, row ids.
+    /// Who compacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Text>,
+    /// How the summary is made. Of `started`, and of `ended` where it landed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<CompactionMode>,
+    /// How it ended. Of `ended`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<CompactionOutcome>,
+    /// Why it did not land. Of `ended`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Text>,
+    /// How many rows it took and left. Of `ended` where it landed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+    /// The id of the summary's row. Of `ended` where it landed, and of `upgraded`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Text>,
+    /// The summary's full text. Of `ended` where it landed, and of `upgraded`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<Text>,
+    /// The ids of the rows: of `provenance` those that it will take, of `ended`
+    /// where it landed those that it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Vec<Text>>,
+    /// Unknown fields, kept.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// The steps of a compaction's bracket, the replacement left out.
+/// The steps of a compaction's bracket, the replacement left out
+/// (`compaction.bracket`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -112,10 +139,52 @@ pub enum CompactionStage {
     Started,
     /// What the summary will cover.
     Provenance,
-    /// It ended: landed, failed or cancelled.
+    /// It ended. Where it landed, this is the log's marker
+    /// (`compaction.log-marker`).
     Ended,
-    /// The text of a summary was made better.
+    /// The text of a summary was made better (`compaction.upgrade`).
     Upgraded,
+}
+
+/// How a summary is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CompactionMode {
+    /// By a model, while the turn waits.
+    #[default]
+    Model,
+    /// By code, at once; a model may upgrade it later.
+    Digest,
+    /// By a model, while the conversation goes on.
+    Background,
+}
+
+/// How a compaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CompactionOutcome {
+    /// Its summary stands in the context.
+    Landed,
+    /// It failed; nothing changed.
+    Failed,
+    /// It was stopped; nothing changed.
+    Cancelled,
+    /// An earlier lifetime of the process left it open; nothing changed
+    /// (`compaction.one-at-a-time`).
+    Abandoned,
+}
+
+/// The counts of a landed compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// How many rows it took.
+    pub taken: u64,
+    /// How many rows of the context it left where they were.
+    pub kept: u64,
 }
 
 /// The edge of a turn.
@@ -235,6 +304,14 @@ impl CompactionStep {
         Ok(Self {
             compaction: fields.need("compaction", "a string")?,
             step: fields.need("step", "`started`, `provenance`, `ended` or `upgraded`")?,
+            agent: fields.take("agent", "a string: who compacts")?,
+            mode: fields.take("mode", "`model`, `digest` or `background`")?,
+            outcome: fields.take("outcome", "`landed`, `failed`, `cancelled` or `abandoned`")?,
+            reason: fields.take("reason", "a string")?,
+            counts: fields.take("counts", "an object of taken and kept")?,
+            summary: fields.take("summary", "a string: the id of a row")?,
+            text: fields.take("text", "a string: the text of the summary")?,
+            rows: fields.take("rows", "a list of row ids")?,
             extra: fields.rest()?,
         })
     }

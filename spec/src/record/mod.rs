@@ -21,8 +21,8 @@ pub use block::{
     ToolResult,
 };
 pub use event::{
-    CallStarted, CompactionStage, CompactionStep, Delta, DeltaPart, Event, EventError, Message,
-    Role, Status, TurnBoundary, TurnEdge,
+    CallStarted, CompactionMode, CompactionOutcome, CompactionStage, CompactionStep, Counts, Delta,
+    DeltaPart, Event, EventError, Message, Role, Status, TurnBoundary, TurnEdge,
 };
 
 use crate::json::{Extra, Fields, Malformed, RawValue, to_line};
@@ -100,8 +100,12 @@ pub struct Replaces {
     /// The ids of all rows that it takes, in the order of the context.
     pub rows: Vec<Text>,
     /// What kind of replacement it is, as its maker declares. A summary is known
-    /// by this and never by its shape.
+    /// by this and never by its shape (`compaction.declared-checkpoint`).
     pub source: ReplacementSource,
+    /// The id of the compaction whose provenance it cites, where it has a bracket
+    /// (`compaction.bracket`, `page.provenance-together`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<Text>,
 }
 
 /// What kind of replacement a row declares itself to be.
@@ -262,6 +266,26 @@ impl Row {
     #[must_use]
     pub fn is_for_model(&self) -> bool {
         self.audience != Some(Audience::People)
+    }
+
+    /// True if the row is of append origin: no replacement of a range.
+    #[must_use]
+    pub fn is_append(&self) -> bool {
+        self.replaces.is_none()
+    }
+
+    /// The range that the row stands for as a landed compaction, if it is one, by
+    /// its declared source alone (`compaction.declared-checkpoint`).
+    #[must_use]
+    pub fn compacts(&self) -> Option<&Replaces> {
+        self.replaces.as_ref().filter(|replaces| replaces.source == ReplacementSource::Compaction)
+    }
+
+    /// True if the row is for people, alone or among others
+    /// (`transcript.audience`).
+    #[must_use]
+    pub fn is_for_people(&self) -> bool {
+        self.audience != Some(Audience::Model)
     }
 
     /// The authority blocks in the row: none, in a conforming append

@@ -121,12 +121,20 @@ fn told(op: &Op) -> String {
 fn projection(outcome: &Outcome) -> Option<Vec<Tree>> {
     match outcome {
         Outcome::Rows { rows } => rows.iter().map(|row| Tree::parse(row.get())).collect(),
-        Outcome::Log { .. } | Outcome::Replayed(_) => {
+        Outcome::Log { .. }
+        | Outcome::Replayed(_)
+        | Outcome::Context(_)
+        | Outcome::Input(_)
+        | Outcome::Transcript { .. }
+        | Outcome::Followed { .. }
+        | Outcome::Page(_)
+        | Outcome::Window(_) => {
             let line = crate::json::to_line(outcome).ok()?;
             Tree::parse(&line).map(|tree| alloc::vec![tree])
         }
         Outcome::Loaded { .. }
         | Outcome::Appended { .. }
+        | Outcome::Changed(_)
         | Outcome::Refused(_)
         | Outcome::Unsupported { .. } => None,
     }

@@ -37,7 +37,20 @@ fn given<'a>(evidence: &'a Evidence<'_>) -> impl Iterator<Item = Given<'a>> {
         let rows = match &taken.op {
             Op::Load { rows, .. } | Op::Append { rows, .. } => rows.clone(),
             Op::Open { log } => log::read(&log.0).rows.into_iter().map(|(raw, _)| raw).collect(),
-            Op::Read { .. } | Op::Log {} | Op::Restart {} | Op::Replay(_) | Op::Request { .. } => {
+            Op::Read { .. }
+            | Op::Log {}
+            | Op::Restart {}
+            | Op::Replay(_)
+            | Op::Request { .. }
+            | Op::Context {}
+            | Op::Input { .. }
+            | Op::Compact(_)
+            | Op::Clear(_)
+            | Op::Upgrade(_)
+            | Op::Transcript {}
+            | Op::Follow { .. }
+            | Op::Page { .. }
+            | Op::Window { .. } => {
                 return None;
             }
         };
@@ -61,7 +74,16 @@ fn has_header(op: &Op) -> bool {
         | Op::Log {}
         | Op::Restart {}
         | Op::Replay(_)
-        | Op::Request { .. } => true,
+        | Op::Request { .. }
+        | Op::Context {}
+        | Op::Input { .. }
+        | Op::Compact(_)
+        | Op::Clear(_)
+        | Op::Upgrade(_)
+        | Op::Transcript {}
+        | Op::Follow { .. }
+        | Op::Page { .. }
+        | Op::Window { .. } => true,
     }
 }
 
@@ -82,6 +104,13 @@ fn not_as_due(due: &Fault, outcome: &Outcome) -> Option<String> {
         | Outcome::Rows { .. }
         | Outcome::Log { .. }
         | Outcome::Replayed(_)
+        | Outcome::Changed(_)
+        | Outcome::Context(_)
+        | Outcome::Input(_)
+        | Outcome::Transcript { .. }
+        | Outcome::Followed { .. }
+        | Outcome::Page(_)
+        | Outcome::Window(_)
         | Outcome::Unsupported { .. } => {
             Some(format!("was taken; it must be refused as {:?}", due.code))
         }
@@ -202,7 +231,16 @@ pub fn version(evidence: &Evidence<'_>) -> Ruling {
             | Op::Log {}
             | Op::Restart {}
             | Op::Replay(_)
-            | Op::Request { .. } => None,
+            | Op::Request { .. }
+            | Op::Context {}
+            | Op::Input { .. }
+            | Op::Compact(_)
+            | Op::Clear(_)
+            | Op::Upgrade(_)
+            | Op::Transcript {}
+            | Op::Follow { .. }
+            | Op::Page { .. }
+            | Op::Window { .. } => None,
         };
         let Some(found) = header.and_then(|raw| named_version(&raw)) else { continue };
         if found <= FORMAT_VERSION || matches!(taken.outcome, Outcome::Unsupported { .. }) {
@@ -232,6 +270,13 @@ pub fn version(evidence: &Evidence<'_>) -> Ruling {
             | Outcome::Rows { .. }
             | Outcome::Log { .. }
             | Outcome::Replayed(_)
+            | Outcome::Changed(_)
+            | Outcome::Context(_)
+            | Outcome::Input(_)
+            | Outcome::Transcript { .. }
+            | Outcome::Followed { .. }
+            | Outcome::Page(_)
+            | Outcome::Window(_)
             | Outcome::Unsupported { .. } => format!("a log of version {found} was taken"),
         };
         ruling.find(Finding::new(Rule::RecordVersion, step, message));
@@ -275,6 +320,13 @@ pub fn expected_seq(evidence: &Evidence<'_>) -> Ruling {
             | Outcome::Rows { .. }
             | Outcome::Log { .. }
             | Outcome::Replayed(_)
+            | Outcome::Changed(_)
+            | Outcome::Context(_)
+            | Outcome::Input(_)
+            | Outcome::Transcript { .. }
+            | Outcome::Followed { .. }
+            | Outcome::Page(_)
+            | Outcome::Window(_)
             | Outcome::Unsupported { .. } => continue,
         };
         ruling.find(Finding::new(rule, step, message));
