@@ -1,7 +1,10 @@
 //! The JSON Schemas of a log's lines and of fixtures, made from the types that
 //! read them: they cannot say anything else than what is read.
 
-use onrecord_spec::op::{Anomaly, Constraint, Damage, Facts, Mode, Op, RefusalCode};
+use onrecord_spec::op::{
+    Anomaly, Clear, Compact, Constraint, Damage, Facts, Mode, Op, RefusalCode, Upgrade,
+};
+use onrecord_spec::page::WindowAt;
 use onrecord_spec::record::{Header, Row};
 use onrecord_spec::rule::Rule;
 use onrecord_spec::target::{Profile, Target};
@@ -59,8 +62,12 @@ fn case(generator: &mut SchemaGenerator) -> Schema {
     let expect = generator.subschema_for::<Expect>();
     if let Some(properties) = step.get_mut("properties").and_then(|found| found.as_object_mut()) {
         properties.insert("expect".to_string(), expect.to_value());
+        let walk = json_schema!({ "type": "boolean", "description": "Of a page: goes on to the next older page until there is none." });
+        properties.insert("walk".to_string(), walk.to_value());
+        let before = json_schema!({ "type": "integer", "minimum": 0, "description": "Of a page: it stands before the page of this step." });
+        properties.insert("before_step".to_string(), before.to_value());
     }
-    step.insert("maxProperties".to_string(), 2.into());
+    step.insert("maxProperties".to_string(), 4.into());
     let target = generator.subschema_for::<Target>();
     json_schema!({
         "type": "object",
@@ -135,6 +142,8 @@ fn op(generator: &mut SchemaGenerator, open: bool) -> Schema {
         json_schema!({ "type": "array", "description": "Rows; `seq` and `id` may be left out." });
     let number = json_schema!({ "type": "integer", "minimum": 0 });
     let nothing = json_schema!({ "type": "object", "additionalProperties": false });
+    let (id, whole) = (json_schema!({ "type": "string" }), json_schema!({ "type": "integer" }));
+    let at = generator.subschema_for::<WindowAt>();
     let replay = replay(generator, open);
     let facts = generator.subschema_for::<Facts>();
     let mut properties = serde_json::Map::new();
@@ -146,6 +155,13 @@ fn op(generator: &mut SchemaGenerator, open: bool) -> Schema {
             "read" => object(&[], &[("from", &number), ("limit", &number)]),
             "replay" => replay.clone(),
             "request" => object(&[("replay", &replay), ("authority", &facts)], &[]),
+            "input" => object(&[("first", &id), ("last", &id), ("replay", &replay)], &[]),
+            "compact" => generator.subschema_for::<Compact>(),
+            "clear" => generator.subschema_for::<Clear>(),
+            "upgrade" => generator.subschema_for::<Upgrade>(),
+            "follow" => object(&[], &[("join", &number)]),
+            "page" => object(&[("limit", &whole)], &[("before", &id)]),
+            "window" => object(&[], &[("limit", &whole), ("at", &at)]),
             _ => nothing.clone(),
         };
         properties.insert(name.to_string(), schema.to_value());
@@ -184,6 +200,16 @@ fn outcome(generator: &mut SchemaGenerator) -> Schema {
         &[("payload", &payload)],
         &[("anomalies", &anomalies), ("constraints", &constraints)],
     );
+    let raw = json_schema!({ "type": "array" });
+    let ids = json_schema!({ "type": "array", "items": { "type": "string" } });
+    let (yes, id) = (json_schema!({ "type": "boolean" }), json_schema!({ "type": "string" }));
+    let context =
+        object(&[("rows", &raw)], &[("left", &raw), ("summaries", &raw), ("tokens", &next)]);
+    let page = object(&[("rows", &raw), ("older", &yes), ("upto", &next)], &[("before", &id)]);
+    let window = object(
+        &[("rows", &raw), ("older", &yes), ("newer", &yes), ("upto", &next)],
+        &[("hangs", &raw)],
+    );
     let code = generator.subschema_for::<RefusalCode>();
     let words = json_schema!({ "type": "string" });
     let refused = object(&[("code", &code), ("detail", &words)], &[("seq", &next)]);
@@ -193,7 +219,14 @@ fn outcome(generator: &mut SchemaGenerator) -> Schema {
         (OutcomeKind::Appended, appended),
         (OutcomeKind::Rows, rows),
         (OutcomeKind::Log, log),
-        (OutcomeKind::Replayed, replayed),
+        (OutcomeKind::Replayed, replayed.clone()),
+        (OutcomeKind::Changed, object(&[("next", &next)], &[("rows", &raw), ("taken", &ids)])),
+        (OutcomeKind::Context, context),
+        (OutcomeKind::Input, object(&[("rows", &raw), ("replayed", &replayed)], &[])),
+        (OutcomeKind::Transcript, object(&[("items", &raw)], &[])),
+        (OutcomeKind::Followed, object(&[("events", &raw)], &[])),
+        (OutcomeKind::Page, page),
+        (OutcomeKind::Window, window),
         (OutcomeKind::Refused, refused),
         (OutcomeKind::Unsupported, unsupported),
     ];

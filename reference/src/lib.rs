@@ -43,7 +43,7 @@ use replay::wording;
 
 /// The reference as an implementation under test: at most one record, held in
 /// memory.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Reference {
     record: Option<Record>,
 }

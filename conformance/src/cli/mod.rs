@@ -6,10 +6,13 @@
 
 mod explain;
 mod list;
+mod log;
+mod page;
 mod replay;
 mod run;
 mod schema;
 mod smoke;
+mod transcript;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -53,6 +56,8 @@ Examples:
   onrecord run -- python3 my_adapter.py        does what it stands for keep the rules?
   onrecord explain replay.call-answered        what a rule says, why, and what harm follows
   onrecord replay log.jsonl --target anthropic what a model would be sent
+  onrecord transcript log.jsonl                what people would see
+  onrecord page log.jsonl --limit 20           the newest rows, a page at a time
 
 Exit codes:
   0  all as expected
@@ -72,6 +77,10 @@ enum Command {
     Explain(explain::Explain),
     /// Show what a model would be sent for a log, by the reference.
     Replay(replay::Replay),
+    /// Show what people would see of a log, by the reference.
+    Transcript(transcript::Transcript),
+    /// Show a page of a log's rows, by the reference.
+    Page(page::Page),
     /// Print the JSON Schema of a log's lines or of fixtures.
     Schema(schema::Schema),
 }
@@ -127,6 +136,8 @@ fn dispatch(arguments: Arguments) -> Result<u8, Stop> {
         Some(Command::List(list)) => list.perform(fixtures),
         Some(Command::Explain(explain)) => explain.perform(fixtures),
         Some(Command::Replay(replay)) => replay.perform(),
+        Some(Command::Transcript(transcript)) => transcript.perform(),
+        Some(Command::Page(page)) => page.perform(),
         Some(Command::Schema(schema)) => schema.perform(),
     }
 }

@@ -4,14 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use onrecord_reference::Reference;
-use onrecord_spec::op::{
-    Bytes, Implementation, Mode, Op, Outcome, Refusal, Replay as Asked, Replayed,
-};
+use onrecord_spec::op::{Mode, Op, Outcome, Replay as Asked, Replayed};
 use onrecord_spec::record::Provenance;
 use onrecord_spec::target::{Profile, Target};
 
-use super::{BROKE, OK, Stop, USAGE, note, print_json};
-use crate::words::visible;
+use super::{OK, Stop, log, note, print_json};
 
 /// Show what a model would be sent for a log, by the reference.
 ///
@@ -75,9 +72,7 @@ enum Format {
 
 impl Replay {
     pub(super) fn perform(self) -> Result<u8, Stop> {
-        let log = crate::input::read_log(&self.file).map_err(Stop::usage)?;
-        let mut reference = Reference::default();
-        self.open(&mut reference, log)?;
+        let mut reference = log::open(&self.file)?;
         let replayed = self.replay(&mut reference)?;
         match self.format {
             Format::Json => print_json(&replayed)?,
@@ -87,33 +82,6 @@ impl Replay {
             }
         }
         Ok(OK)
-    }
-
-    fn open(&self, reference: &mut Reference, log: Vec<u8>) -> Result<(), Stop> {
-        let outcome = perform(reference, &Op::Open { log: Bytes(log) })?;
-        match outcome {
-            Outcome::Loaded { damage, .. } => {
-                for damage in damage {
-                    let (line, offset) = (damage.line, damage.offset);
-                    let what = visible(&damage.what);
-                    note(&format!("damage: line {line}, byte {offset}: {what}"));
-                }
-                Ok(())
-            }
-            other @ (Outcome::Appended { .. }
-            | Outcome::Rows { .. }
-            | Outcome::Log { .. }
-            | Outcome::Replayed(_)
-            | Outcome::Changed(_)
-            | Outcome::Context(_)
-            | Outcome::Input(_)
-            | Outcome::Transcript { .. }
-            | Outcome::Followed { .. }
-            | Outcome::Page(_)
-            | Outcome::Window(_)
-            | Outcome::Refused(_)
-            | Outcome::Unsupported { .. }) => Err(self.refused(&other)),
-        }
     }
 
     fn replay(&self, reference: &mut Reference) -> Result<Replayed, Stop> {
@@ -136,44 +104,10 @@ impl Replay {
             },
             mode: if self.running { Mode::Running } else { Mode::Cold },
         };
-        match perform(reference, &Op::Replay(asked))? {
-            Outcome::Replayed(replayed) => Ok(replayed),
-            other @ (Outcome::Loaded { .. }
-            | Outcome::Appended { .. }
-            | Outcome::Rows { .. }
-            | Outcome::Log { .. }
-            | Outcome::Changed(_)
-            | Outcome::Context(_)
-            | Outcome::Input(_)
-            | Outcome::Transcript { .. }
-            | Outcome::Followed { .. }
-            | Outcome::Page(_)
-            | Outcome::Window(_)
-            | Outcome::Refused(_)
-            | Outcome::Unsupported { .. }) => Err(self.refused(&other)),
-        }
+        let outcome = log::perform(reference, &Op::Replay(asked))?;
+        let Outcome::Replayed(replayed) = outcome else { return Err(log::unexpected(&outcome)) };
+        Ok(replayed)
     }
-
-    /// A file that is no log is wrong usage; anything but a refusal is a bug.
-    fn refused(&self, outcome: &Outcome) -> Stop {
-        let file = visible(&self.file.display().to_string());
-        if let Outcome::Refused(Refusal { code, seq, detail }) = outcome {
-            let code = crate::expect::name(code);
-            let place = seq.map(|seq| format!(", row {seq}")).unwrap_or_default();
-            let message = format!(
-                "`{file}` is no log that can be replayed ({code}{place}): {}; `onrecord schema \
-                 record` shows the shape of its lines",
-                visible(detail)
-            );
-            return Stop { code: USAGE, message };
-        }
-        let kind = crate::expect::name(&crate::expect::kind(outcome));
-        Stop { code: BROKE, message: format!("the reference answered with `{kind}`") }
-    }
-}
-
-fn perform(reference: &mut Reference, op: &Op) -> Result<Outcome, Stop> {
-    reference.perform(op).map_err(|fault| Stop::broke(fault.message))
 }
 
 fn tell(replayed: &Replayed) {

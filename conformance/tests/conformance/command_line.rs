@@ -14,8 +14,11 @@ fn without_a_command_the_reference_is_run() {
         stdout(&output),
         " chapter    rules  declared  executed  passed  failed  warned  expected  unsupported  errors
  record         0         0         0       0       0       0         0            0       0
+ compaction     0         0         0       0       0       0         0            0       0
  replay         2         2         2       2       0       0         0            0       0
  authority      0         0         0       0       0       0         0            0       0
+ transcript     0         0         0       0       0       0         0            0       0
+ page           0         0         0       0       0       0         0            0       0
  all            2         2         2       2       0       0         0            0       0
 
 reference: 2 checks of 2 rules, 2 executed: 2 passed. All holds.
@@ -203,6 +206,122 @@ fn a_log_is_replayed_and_the_output_can_be_piped() {
     assert_eq!(said, "", "with `--format json` all of it is in the object");
 }
 
+/// A conversation that was compacted once, with a call, a thought and a stream.
+const COMPACTED: &str = r#"{"onrecord":1,"conversation":"c1"}
+{"seq":0,"id":"u0","event":{"type":"message","role":"user","blocks":[{"type":"text","text":"Count the bees."}]}}
+{"seq":1,"id":"a1","event":{"type":"message","role":"assistant","blocks":[{"type":"reasoning","text":"There is a hive."},{"type":"call","id":"c1","name":"count","arguments":"{\"what\":\"bees\"}"}]}}
+{"seq":2,"id":"t2","event":{"type":"result","call":"c1","name":"count","content":[{"type":"text","text":"41 \u001b[31mbees"}]}}
+{"seq":3,"id":"a3","event":{"type":"message","role":"assistant","blocks":[{"type":"text","text":"41."}]}}
+{"seq":4,"id":"s4","replaces":{"first":"u0","last":"a3","rows":["u0","a1","t2","a3"],"source":"compaction"},"audience":"model","event":{"type":"message","role":"user","blocks":[{"type":"text","text":"Bees were counted."}]}}
+{"seq":5,"id":"u5","parent":"s4","event":{"type":"message","role":"user","blocks":[{"type":"text","text":"And wasps?"}]}}
+{"seq":6,"id":"d6","event":{"type":"delta","message":"a9","part":"text","text":"No wa"}}
+"#;
+
+/// The command on the compacted log, which must do well.
+fn on_compacted(command: &str, more: &[&str]) -> (String, String) {
+    let folder = TempDir::new().unwrap();
+    let log = write(folder.path(), "log.jsonl", COMPACTED);
+    let mut arguments = vec![command, log.to_str().unwrap()];
+    arguments.extend(more);
+    let output = onrecord(&arguments);
+    let said = stderr(&output).replace(log.to_str().unwrap(), "log.jsonl");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    (stdout(&output), said)
+}
+
+#[test]
+fn people_see_what_was_compacted_and_where() {
+    let (text, said) = on_compacted("transcript", &["--no-reasoning"]);
+    assert_eq!(
+        text,
+        "user (u0)
+  Count the bees.
+
+call count (a1, returned by t2)
+  {\"what\":\"bees\"}
+
+return (t2, of the call in a1)
+  41 \\u{1b}[31mbees
+
+assistant (a3)
+  41.
+
+---- 4 earlier rows compacted for the model, by s4 ----
+
+user (u5)
+  And wasps?
+
+assistant (a9, still streamed)
+  No wa
+
+"
+    );
+    assert_eq!(said, "");
+    let (json, _) = on_compacted("transcript", &["--format", "json"]);
+    let items: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let kinds: Vec<&str> = items
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["shows"].as_object().unwrap().keys().next().unwrap().as_str())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "user-message",
+            "reasoning-message",
+            "tool-call",
+            "tool-return",
+            "assistant-message",
+            "marker",
+            "user-message",
+            "pieces"
+        ]
+    );
+}
+
+#[test]
+fn a_log_is_paged_back_to_its_first_row() {
+    let (newest, said) = on_compacted("page", &["--limit", "2"]);
+    assert_eq!(newest.lines().count(), 4, "{newest}");
+    assert!(
+        newest.contains("     4  s4           (for the model)  {\"type\":\"message\""),
+        "{newest}"
+    );
+    let cursor = said.split("--before ").nth(1).unwrap().trim();
+    assert_eq!(
+        said,
+        format!(
+            "4 rows of 7; there are older ones: onrecord page log.jsonl --limit 2 --before {cursor}\n"
+        )
+    );
+    let (older, said) = on_compacted("page", &["--limit", "2", "--before", cursor]);
+    assert!(older.lines().next().unwrap().starts_with("     0  u0"), "{older}");
+    assert_eq!(said, "3 rows of 7; there are no older ones\n");
+    let (json, _) = on_compacted("page", &["--limit", "2", "--format", "json"]);
+    let page: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&page["before"], &page["upto"]), (&cursor.into(), &7.into()));
+}
+
+#[test]
+fn what_is_no_page_is_said_to_be_none() {
+    let folder = TempDir::new().unwrap();
+    let log = write(folder.path(), "log.jsonl", COMPACTED);
+    for (arguments, why) in [
+        (&["--limit", "0"][..], "page.cursor-strict"),
+        (&["--limit", "-3"][..], "page.cursor-strict"),
+        (&["--before", "yesterday"][..], "page.cursor-strict"),
+        (&["--limit", "many"][..], "invalid value 'many'"),
+    ] {
+        let mut all = vec!["page", log.to_str().unwrap()];
+        all.extend(arguments);
+        let output = onrecord(&all);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(why), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+}
+
 /// `onrecord … | head` is no error.
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
@@ -225,7 +344,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn every_help_teaches_with_an_example() {
-    for command in ["", "run", "smoke", "list", "explain", "replay", "schema"] {
+    for command in ["", "run", "smoke", "list", "explain", "replay", "transcript", "page", "schema"] {
         let arguments: Vec<&str> =
             [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let output = onrecord(&arguments);

@@ -1,0 +1,216 @@
+//! Asks an implementation everything about a record, at random: it compacts,
+//! clears, upgrades, follows and pages, and goes on by what came back.
+
+use onrecord_spec::json::{Fields, Json};
+use onrecord_spec::judge::{Step, Trace};
+use onrecord_spec::op::{
+    Budget, Changed, Clear, Compact, Cut, Ending, Fault, Hello, Implementation, Mode, Op, Outcome,
+    Replay, SummaryText, Upgrade,
+};
+use onrecord_spec::page::WindowAt;
+use onrecord_spec::record::CompactionMode;
+use onrecord_spec::target::Target;
+use onrecord_spec::text::Text;
+use serde_json::json;
+
+use super::{Hostile, raw};
+
+/// Loads a record and takes so many steps. The same state of the generator and
+/// the same answers give the same trace.
+pub fn drive(
+    rng: &mut fastrand::Rng,
+    record: &Hostile,
+    steps: usize,
+    implementation: &mut dyn Implementation,
+) -> Result<Trace, Fault> {
+    let hello = implementation.hello()?;
+    let mut drive = Drive::new(rng.fork(), record, hello);
+    drive.take(
+        Op::Load { header: Some(record.header.clone()), rows: record.rows.clone() },
+        implementation,
+    )?;
+    for _ in 0..steps {
+        let op = drive.choose();
+        if drive.trace.hello.ops.iter().any(|name| name == op.name()) {
+            drive.take(op, implementation)?;
+        }
+    }
+    Ok(drive.trace)
+}
+
+struct Drive {
+    rng: fastrand::Rng,
+    trace: Trace,
+    /// The ids of the rows that are held, those of other implementations' own
+    /// rows included.
+    ids: Vec<Text>,
+    /// The seq that the next row will have.
+    next: u64,
+    cursor: Option<Text>,
+    /// The compaction that was begun last.
+    begun: Option<Text>,
+    /// How many names were made.
+    names: u32,
+}
+
+impl Drive {
+    fn new(rng: fastrand::Rng, record: &Hostile, hello: Hello) -> Self {
+        let mut drive = Self {
+            rng,
+            trace: Trace { hello, steps: Vec::new() },
+            ids: Vec::new(),
+            next: 0,
+            cursor: None,
+            begun: None,
+            names: 0,
+        };
+        drive.learn(&record.rows);
+        drive
+    }
+
+    fn learn(&mut self, rows: &[Json]) {
+        let ids = rows.iter().filter_map(|row| {
+            Fields::open(row).ok()?.take::<Text>("id", "a string").ok().flatten()
+        });
+        self.ids.extend(ids);
+    }
+
+    fn take(&mut self, op: Op, implementation: &mut dyn Implementation) -> Result<(), Fault> {
+        let outcome = implementation.perform(&op)?;
+        match &outcome {
+            Outcome::Loaded { next, .. } => self.next = *next,
+            Outcome::Appended { next } => {
+                self.next = *next;
+                if let Op::Append { rows, .. } = &op {
+                    self.learn(&rows.clone());
+                }
+            }
+            Outcome::Changed(Changed { next, rows, .. }) => {
+                self.next = *next;
+                self.learn(rows);
+            }
+            Outcome::Page(page) => self.cursor.clone_from(&page.before),
+            Outcome::Rows { .. }
+            | Outcome::Log { .. }
+            | Outcome::Replayed(_)
+            | Outcome::Context(_)
+            | Outcome::Input(_)
+            | Outcome::Transcript { .. }
+            | Outcome::Followed { .. }
+            | Outcome::Window(_)
+            | Outcome::Refused(_)
+            | Outcome::Unsupported { .. } => {}
+        }
+        self.trace.steps.push(Step { op, outcome });
+        Ok(())
+    }
+
+    fn choose(&mut self) -> Op {
+        match self.rng.u32(0..20) {
+            0 => Op::Context {},
+            1 => self.input(),
+            2..=6 => Op::Compact(self.compact()),
+            7 => Op::Clear(Clear { id: self.name("clear"), keep: self.rng.u64(0..4), at: None }),
+            8 => Op::Upgrade(Upgrade {
+                id: self.name("upgrade"),
+                summary: self.row(),
+                text: self.name("a better summary"),
+                agent: None,
+                at: None,
+            }),
+            9 => Op::Transcript {},
+            10 => Op::Follow { join: self.rng.u64(0..=self.next) },
+            11 | 12 => Op::Page { limit: self.rng.i64(0..6), before: self.cursor.clone() },
+            13 => self.window(),
+            14 => Op::Restart {},
+            15 => Op::Read { from: None, limit: None },
+            16 | 17 => self.append(),
+            _ => Op::Replay(self.replay()),
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Text {
+        self.names += 1;
+        Text::from(format!("{what} no. {:04} made", self.names).as_str())
+    }
+
+    /// The id of a row, mostly of one that is there.
+    fn row(&mut self) -> Text {
+        if self.ids.is_empty() || self.rng.u32(0..30) == 0 {
+            return Text::from("no-such-row");
+        }
+        self.ids[self.rng.usize(0..self.ids.len())].clone()
+    }
+
+    fn replay(&mut self) -> Replay {
+        let mode = if self.rng.bool() { Mode::Running } else { Mode::Cold };
+        let target = Target::ALL[self.rng.usize(0..Target::ALL.len())];
+        Replay { mode, ..Replay::to(target) }
+    }
+
+    fn input(&mut self) -> Op {
+        let (first, last) = self.ends();
+        Op::Input { first, last, replay: self.replay() }
+    }
+
+    /// The ends of a stretch, mostly a short one that is the right way round.
+    fn ends(&mut self) -> (Text, Text) {
+        if self.ids.is_empty() || self.rng.u32(0..10) == 0 {
+            return (self.row(), self.row());
+        }
+        let first = self.rng.usize(0..self.ids.len());
+        let last = self.rng.usize(first..self.ids.len().min(first + 8));
+        (self.ids[first].clone(), self.ids[last].clone())
+    }
+
+    fn compact(&mut self) -> Compact {
+        let (first, last) = self.ends();
+        let cut = match self.rng.u32(0..6) {
+            0 => Cut::Budget(Budget::Messages(self.rng.u64(0..10))),
+            1 | 2 => Cut::Nearest { first, last },
+            _ => Cut::Range { first, last },
+        };
+        let end = match self.rng.u32(0..12) {
+            0 => Ending::Failed { reason: Text::from("no answer") },
+            1 => Ending::Cancelled {},
+            2 => Ending::Summary(SummaryText { text: Text::from(" \n"), error: false }),
+            _ => Ending::Summary(SummaryText { text: self.name("a summary"), error: false }),
+        };
+        let turn = if self.rng.bool() { Mode::Running } else { Mode::Cold };
+        let whole = self.rng.u32(0..3) != 0;
+        let (id, cut, end) = match (whole, self.begun.take()) {
+            (true, begun) => {
+                self.begun = begun;
+                (self.name("compaction"), Some(cut), Some(end))
+            }
+            (false, Some(begun)) => (begun, None, Some(end)),
+            (false, None) => {
+                let id = self.name("compaction");
+                self.begun = Some(id.clone());
+                (id, Some(cut), None)
+            }
+        };
+        let agent = Some(Text::from("tidier"));
+        Compact { id, cut, end, agent, mode: CompactionMode::Background, turn, at: None }
+    }
+
+    fn window(&mut self) -> Op {
+        let at = match self.rng.u32(0..3) {
+            0 => WindowAt::Newest,
+            1 => WindowAt::Before(self.row()),
+            _ => WindowAt::From(self.row()),
+        };
+        Op::Window { limit: self.rng.bool().then(|| self.rng.i64(0..6)), at }
+    }
+
+    fn append(&mut self) -> Op {
+        let (id, text) = (self.name("row"), self.name("said later"));
+        let role = if self.rng.bool() { "user" } else { "assistant" };
+        let row = json!({
+            "seq": self.next, "id": id.to_unicode(),
+            "event": { "type": "message", "role": role,
+                       "blocks": [{ "type": "text", "text": text.to_unicode() }] },
+        });
+        Op::Append { expect: self.next, rows: vec![raw(&row)] }
+    }
+}

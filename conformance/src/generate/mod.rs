@@ -1,0 +1,312 @@
+//! Records that do everything wrong, at random and from a seed: the states in
+//! which real conversations are found, in every mixture.
+//!
+//! A record is made by telling a conversation (turns, rounds of one to four
+//! calls, results) and letting things happen to it: a result is lost, comes late,
+//! comes twice, comes before its call, names a call that nobody made. Each text,
+//! argument, output, image and token holds a string of its own, so that judges
+//! can follow it. [`Hostile::states`] says what happened, so that a test can
+//! assert that everything did.
+
+mod drive;
+mod happen;
+mod parts;
+mod state;
+
+use std::collections::BTreeSet;
+
+use onrecord_spec::json::{self, Json};
+use onrecord_spec::record::Provenance;
+use serde_json::{Value, json};
+
+pub use drive::drive;
+pub use state::State;
+
+/// A hostile record.
+#[derive(Debug, Clone)]
+pub struct Hostile {
+    /// Its header.
+    pub header: Json,
+    /// Its rows, in order.
+    pub rows: Vec<Json>,
+    /// What happened in it.
+    pub states: BTreeSet<State>,
+}
+
+/// Whose reasoning the records hold, when it is not foreign.
+#[must_use]
+pub fn home() -> Provenance {
+    Provenance { provider: "hearth".into(), api: "talk".into(), model: "ember-2".into() }
+}
+
+/// Stands for half a surrogate pair until the row is written, since a Rust string
+/// cannot hold one.
+const HALF: char = '\u{E000}';
+
+/// Makes a record. The same state of the generator gives the same record.
+pub fn hostile(rng: &mut fastrand::Rng) -> Hostile {
+    let mut maker = Maker { rng: rng.fork(), ..Maker::default() };
+    maker.records_call_starts = maker.one_in(2);
+    if maker.one_in(8) {
+        maker.reached(State::AssistantFirst);
+        maker.assistant_message();
+    }
+    for _ in 0..maker.rng.usize(1..=3) {
+        maker.turn();
+    }
+    maker.finish()
+}
+
+#[derive(Default)]
+struct Maker {
+    rng: fastrand::Rng,
+    records_call_starts: bool,
+    rows: Vec<Value>,
+    /// The ids of the rows in the context, in its order.
+    context: Vec<String>,
+    /// Results that are still on their way.
+    late: Vec<Value>,
+    /// Ids of calls made so far.
+    ids: Vec<String>,
+    /// The ids of the summaries so far.
+    summaries: Vec<String>,
+    strings: u32,
+    states: BTreeSet<State>,
+}
+
+impl Maker {
+    fn one_in(&mut self, n: u32) -> bool {
+        self.rng.u32(0..n) == 0
+    }
+
+    fn reached(&mut self, state: State) {
+        self.states.insert(state);
+    }
+
+    /// A string that the record holds once.
+    fn fresh(&mut self, kind: &str) -> String {
+        self.strings += 1;
+        format!("{kind} no. {:05} ends", self.strings)
+    }
+
+    fn push(&mut self, event: Value) {
+        self.push_with(event, json!({}));
+    }
+
+    fn push_with(&mut self, event: Value, more: Value) {
+        let seq = self.rows.len();
+        let mut row = json!({ "seq": seq, "id": format!("row-{seq}"), "event": event });
+        if self.one_in(4) && seq > 0 {
+            self.reached(State::Parent);
+            let parent = self.rng.usize(0..seq);
+            row["parent"] = self.rows[parent]["id"].clone();
+        }
+        if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
+            row.extend(more);
+        }
+        self.context.push(row["id"].as_str().unwrap_or_default().to_string());
+        self.rows.push(row);
+    }
+
+    /// A person writes, the model works in rounds, and answers or does not.
+    fn turn(&mut self) {
+        self.user_message();
+        for _ in 0..self.rng.usize(0..=2) {
+            self.round();
+            if self.one_in(6) {
+                self.user_message();
+            }
+            if self.one_in(3) {
+                self.deliver_late();
+            }
+        }
+        if self.one_in(2) {
+            self.assistant_message();
+        }
+        if self.one_in(10) {
+            self.reached(State::TurnBoundary);
+            let edge = ["started", "ended", "interrupted"][self.rng.usize(0..3)];
+            self.push(json!({ "type": "turn", "edge": edge }));
+        }
+        if self.one_in(12) {
+            self.stream();
+        }
+        if self.one_in(6) {
+            self.replace();
+        }
+        if self.one_in(2) {
+            self.deliver_late();
+        }
+        if self.one_in(8) {
+            let result = self.result("never-made");
+            self.reached(State::ForeignResult);
+            self.push(result);
+        }
+    }
+
+    fn user_message(&mut self) {
+        let mut blocks = vec![self.text()];
+        if self.one_in(5) {
+            self.reached(State::ImageFromUser);
+            let image = self.image();
+            blocks.push(image);
+        }
+        if self.one_in(30) {
+            self.reached(State::EmptyMessage);
+            blocks.clear();
+        }
+        if !self.late.is_empty() && self.one_in(3) {
+            self.reached(State::ResultInUserMessage);
+            self.reached(State::LateResult);
+            let late = self.late.remove(0);
+            blocks.insert(self.rng.usize(0..=blocks.len()), late);
+        }
+        if self.one_in(25) {
+            self.reached(State::StaleAuthority);
+            let user = self.fresh("principal");
+            blocks.push(json!({ "type": "authority", "facts": { "user": user } }));
+        }
+        let more = match self.rng.u32(0..24) {
+            0 => {
+                self.reached(State::ForPeopleOnly);
+                json!({ "audience": "people" })
+            }
+            1 | 2 => {
+                self.reached(State::ForModelOnly);
+                json!({ "audience": "model" })
+            }
+            _ => json!({}),
+        };
+        self.push_with(json!({ "type": "message", "role": "user", "blocks": blocks }), more);
+    }
+
+    fn assistant_message(&mut self) {
+        let mut blocks = Vec::new();
+        if self.one_in(3) {
+            let reasoning = self.reasoning();
+            blocks.push(reasoning);
+        }
+        if self.one_in(8) {
+            self.reached(State::ReasoningAlone);
+            blocks = vec![self.reasoning()];
+        } else {
+            let text = self.text();
+            blocks.push(text);
+        }
+        if self.one_in(15) {
+            self.reached(State::ImageFromAssistant);
+            let image = self.image();
+            blocks.push(image);
+        }
+        let mut message = json!({ "type": "message", "role": "assistant", "blocks": blocks });
+        match self.rng.u32(0..16) {
+            0 => {
+                self.reached(State::InterruptedMessage);
+                message["status"] = json!("interrupted");
+            }
+            1 => {
+                self.reached(State::FailedMessage);
+                message["status"] = json!("failed");
+            }
+            _ => {}
+        }
+        self.push(message);
+    }
+
+    /// One to four calls in one message, and what becomes of them.
+    fn round(&mut self) {
+        let count = self.rng.usize(1..=4);
+        self.reached(
+            [State::OneCall, State::TwoCalls, State::ThreeCalls, State::FourCalls][count - 1],
+        );
+        let mut blocks = Vec::new();
+        if self.one_in(3) {
+            let reasoning = self.reasoning();
+            blocks.push(reasoning);
+        }
+        if self.one_in(2) {
+            let text = self.text();
+            blocks.push(text);
+        }
+        let mut results = Vec::new();
+        let mut started = Vec::new();
+        for _ in 0..count {
+            let call = self.call(&blocks);
+            let id = call["id"].as_str().unwrap_or_default().to_string();
+            if self.records_call_starts && self.one_in(2) {
+                started.push(id.clone());
+            }
+            self.fate_of(&id, &mut results);
+            blocks.push(call);
+            self.ids.push(id);
+        }
+        if self.one_in(8) {
+            self.reached(State::TextBehindCall);
+            let text = self.text();
+            blocks.push(text);
+        }
+        self.push(json!({ "type": "message", "role": "assistant", "blocks": blocks }));
+        for id in started {
+            self.reached(State::CallStarted);
+            self.push(json!({ "type": "call-started", "call": id }));
+        }
+        self.rng.shuffle(&mut results);
+        for result in results {
+            self.push(result);
+        }
+    }
+
+    /// Decides what becomes of a call: results that follow at once are put into
+    /// `results`, and the rest comes earlier, later or never.
+    fn fate_of(&mut self, id: &str, results: &mut Vec<Value>) {
+        match self.rng.u32(0..12) {
+            0 | 1 => self.reached(State::MissingResult),
+            2 | 3 => {
+                let late = self.result(id);
+                self.late.push(late);
+            }
+            4 => {
+                self.reached(State::RepeatedResult);
+                results.push(self.result(id));
+                results.push(self.result(id));
+            }
+            5 => {
+                self.reached(State::EarlyResult);
+                let early = self.result(id);
+                self.push(early);
+            }
+            _ => results.push(self.result(id)),
+        }
+    }
+
+    fn deliver_late(&mut self) {
+        for result in std::mem::take(&mut self.late) {
+            self.reached(State::LateResult);
+            self.push(result);
+        }
+    }
+
+    fn finish(mut self) -> Hostile {
+        if let Some(last) = self.rows.last() {
+            match (last["event"]["type"].as_str(), last["event"]["role"].as_str()) {
+                (Some("result"), _) => self.states.insert(State::ResultLast),
+                (_, Some("assistant")) => self.states.insert(State::AssistantLast),
+                _neither => false,
+            };
+        }
+        let header = json!({
+            "onrecord": 1, "conversation": "hostile", "records_call_starts": self.records_call_starts,
+        });
+        Hostile {
+            header: raw(&header),
+            rows: self.rows.iter().map(raw).collect(),
+            states: self.states,
+        }
+    }
+}
+
+/// A row as it would be stored, with the halves of surrogate pairs put in.
+fn raw(value: &Value) -> Json {
+    let text = value.to_string().replace(HALF, "\\ud83d");
+    json::keep(&text).unwrap_or_default()
+}
