@@ -240,7 +240,7 @@ fn declared(
         (broken(rule), String::new())
     } else if ruling.witnesses == 0 {
         let why = "not exercised: what came back gives the rule nothing to decide";
-        (Status::Fail, why.to_string())
+        (broken(rule), why.to_string())
     } else {
         (Status::Pass, String::new())
     };

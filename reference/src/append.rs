@@ -1,12 +1,15 @@
 //! Appending: the one way in which a record grows.
 
+use alloc::borrow::ToOwned;
 use alloc::format;
+use alloc::vec::Vec;
 
 use onrecord_spec::json::Json;
-use onrecord_spec::op::{Refusal, RefusalCode};
-use onrecord_spec::record::Row;
+use onrecord_spec::op::{Changed, Refusal, RefusalCode};
+use onrecord_spec::record::{CompactionStage, Event, Row};
+use onrecord_spec::text::Text;
 
-use crate::record::{Record, decode, refusal};
+use crate::record::{Record, decode, named, refusal};
 
 impl Record {
     /// Adds rows at the end, all of them or none, and returns the seq that the
@@ -26,13 +29,44 @@ impl Record {
         }
         let (kept, bytes) = (self.rows().len(), self.log.len());
         for raw in rows {
-            let stored = decode(raw).and_then(without_authority).and_then(|row| self.store(row));
+            let row = decode(raw).and_then(without_authority);
+            let stored =
+                row.and_then(|row| self.one_at_a_time(row)).and_then(|row| self.store(row));
             if let Err(refusal) = stored {
                 self.take_back(kept, bytes);
                 return Err(refusal);
             }
         }
         Ok(self.next())
+    }
+
+    /// Adds rows that the reference made itself, all of them or none, and gives
+    /// what they changed.
+    pub(crate) fn append_own(
+        &mut self,
+        rows: Vec<Row>,
+        taken: Vec<Text>,
+    ) -> Result<Changed, Refusal> {
+        let (kept, bytes) = (self.rows().len(), self.log.len());
+        for row in rows {
+            if let Err(refusal) = self.store(row) {
+                self.take_back(kept, bytes);
+                return Err(refusal);
+            }
+        }
+        let rows = self.read(kept as u64, None).map(ToOwned::to_owned).collect();
+        Ok(Changed { next: self.next(), rows, taken })
+    }
+
+    /// A compaction that begins while another is open in this lifetime is refused
+    /// (`compaction.one-at-a-time`).
+    fn one_at_a_time(&self, row: Row) -> Result<Row, Refusal> {
+        match (&row.event, self.brackets().open()) {
+            (Event::Compaction(step), Some(open)) if step.step == CompactionStage::Started => {
+                Err(busy(Some(row.seq), open))
+            }
+            (_, _) => Ok(row),
+        }
     }
 
     /// Writes a row as the log's next line and takes it in.
@@ -58,6 +92,16 @@ impl Record {
         self.log.push(b'\n');
         Ok(())
     }
+}
+
+/// Another compaction is open.
+pub(crate) fn busy(seq: Option<u64>, open: &Text) -> Refusal {
+    let detail = format!(
+        "the compaction {} is open; it must end before another begins \
+         (compaction.one-at-a-time)",
+        named(open)
+    );
+    refusal(RefusalCode::Busy, seq, detail)
 }
 
 /// The runtime's own facts are made fresh for each request and stand in no row

@@ -46,6 +46,12 @@ impl Context {
         self.links.get(place).and_then(|link| link.after)
     }
 
+    /// True if `place` stands somewhere behind `before`.
+    #[must_use]
+    pub(crate) fn follows(&self, before: usize, place: usize) -> bool {
+        core::iter::successors(self.after(before), |at| self.after(*at)).any(|at| at == place)
+    }
+
     /// Gives the record's next row its place: that of the range from `first` to
     /// `last`, or the end.
     pub(crate) fn place(&mut self, replaced: Option<(usize, usize)>) {

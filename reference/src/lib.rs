@@ -13,17 +13,25 @@ extern crate alloc;
 
 mod append;
 mod authority;
+mod balance;
+pub mod bracket;
 mod clear;
 mod compact;
 pub mod context;
+mod cursor;
+pub mod flags;
 pub mod follow;
 pub mod input;
 mod load;
 pub mod page;
+mod policy;
 pub mod record;
 pub mod replay;
 pub mod state;
+mod tokens;
 pub mod transcript;
+mod unanswered;
+mod views;
 pub mod window;
 
 use alloc::format;

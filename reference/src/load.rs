@@ -46,6 +46,7 @@ impl Record {
         for raw in rows {
             record.store(decode(raw)?)?;
         }
+        record.begin_lifetime();
         Ok(record)
     }
 
@@ -65,6 +66,7 @@ impl Record {
             loading.read_line(&line)?;
         }
         loading.record.log = log.to_vec();
+        loading.record.begin_lifetime();
         Ok((loading.record, loading.damage))
     }
 }

@@ -6,12 +6,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use onrecord_spec::json::{RawValue, excerpt};
+use onrecord_spec::json::{Extra, RawValue, excerpt, to_line};
 use onrecord_spec::op::{Refusal, RefusalCode};
-use onrecord_spec::record::{Header, Replaces, Row, RowError, check_id};
+use onrecord_spec::record::{
+    Block, CompactionStage, Event, Header, Message, ReplacementSource, Replaces, Row, RowError,
+    TextBlock, check_id,
+};
 use onrecord_spec::text::Text;
 
+use crate::bracket::Brackets;
 use crate::context::Context;
+use crate::flags::Flags;
+use crate::views::Views;
 
 /// The record of one conversation: the bytes of its log, and what they say.
 ///
@@ -28,6 +34,12 @@ pub struct Record {
     /// The place of each row by its id.
     ids: BTreeMap<Text, usize>,
     context: Context,
+    flags: Flags,
+    brackets: Brackets,
+    /// The summaries whose text was made better, by place, as the model gets them
+    /// (`compaction.upgrade`).
+    upgrades: BTreeMap<usize, Message>,
+    views: Views,
 }
 
 impl Record {
@@ -40,6 +52,10 @@ impl Record {
             lines: Vec::new(),
             ids: BTreeMap::new(),
             context: Context::default(),
+            flags: Flags::default(),
+            brackets: Brackets::default(),
+            upgrades: BTreeMap::new(),
+            views: Views::default(),
         }
     }
 
@@ -84,25 +100,108 @@ impl Record {
         self.ids.contains_key(id)
     }
 
+    /// The place of the row with this id: its index in [`Record::rows`].
+    #[must_use]
+    pub fn place(&self, id: &Text) -> Option<usize> {
+        self.ids.get(id).copied()
+    }
+
     /// The rows that stand for the model now, in the order of the context.
     pub fn context(&self) -> impl Iterator<Item = &Row> {
         self.context.places().filter_map(|place| self.rows.get(place))
     }
 
+    /// Their places.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.context.places()
+    }
+
+    /// What became of each row.
+    #[must_use]
+    pub fn flags(&self) -> &Flags {
+        &self.flags
+    }
+
+    /// The brackets of compactions.
+    #[must_use]
+    pub fn brackets(&self) -> &Brackets {
+        &self.brackets
+    }
+
+    /// The indexes for pages and windows.
+    pub(crate) fn views(&self) -> &Views {
+        &self.views
+    }
+
+    /// A new lifetime of the process begins with this record.
+    pub(crate) fn begin_lifetime(&mut self) {
+        self.brackets.begin_lifetime(self.rows.len());
+    }
+
+    /// A message as the model gets it: of an upgraded summary with its newest
+    /// text (`compaction.upgrade`).
+    #[must_use]
+    pub fn for_model<'a>(&'a self, row: &Row, message: &'a Message) -> &'a Message {
+        let place = usize::try_from(row.seq).unwrap_or(usize::MAX);
+        self.upgrades.get(&place).unwrap_or(message)
+    }
+
+    /// Where the JSON of each row stands in the log.
+    pub(crate) fn line(&self, place: usize) -> Option<&[u8]> {
+        self.log.get(self.lines.get(place)?.clone())
+    }
+
     /// Takes a row in, whose JSON stands at `line` in the log. Refuses it, and
     /// changes nothing, where the record as it stands has no place for it.
     pub(crate) fn admit(&mut self, row: Row, line: Range<usize>) -> Result<(), Refusal> {
-        let replaced = self.check(&row)?;
+        let taken = self.check(&row)?;
+        let came = match &row.event {
+            Event::Delta(delta) => self.holds(&delta.message),
+            Event::Message(_)
+            | Event::CallStarted(_)
+            | Event::Result(_)
+            | Event::Compaction(_)
+            | Event::Turn(_)
+            | Event::Unknown(_) => false,
+        };
+        self.views.admit(&row, self.rows.len(), line.len(), came);
         self.ids.insert(row.id.clone(), self.rows.len());
-        self.context.place(replaced);
+        self.context.place(taken.first().copied().zip(taken.last().copied()));
+        self.flags.admit(&taken);
+        if let Event::Compaction(step) = &row.event {
+            self.brackets.admit(step, self.rows.len());
+            if let (CompactionStage::Upgraded, Some(summary), Some(text)) =
+                (step.step, &step.summary, &step.text)
+            {
+                self.upgrade_summary(summary, text);
+            }
+        }
         self.rows.push(row);
         self.lines.push(line);
         Ok(())
     }
 
+    /// The summary with this id has this text from now on, if it is a landed
+    /// compaction of the context.
+    fn upgrade_summary(&mut self, summary: &Text, text: &Text) {
+        let Some(place) = self.live_summary(summary) else { return };
+        if let Event::Message(message) = &self.rows[place].event {
+            let blocks = [Block::Text(TextBlock { text: text.clone(), extra: Extra::default() })];
+            let upgraded = Message { blocks: blocks.into(), ..message.clone() };
+            self.upgrades.insert(place, upgraded);
+        }
+    }
+
+    /// The place of the row with this id, if it is a landed compaction of the
+    /// context, by its declared source (`compaction.declared-checkpoint`).
+    pub(crate) fn live_summary(&self, id: &Text) -> Option<usize> {
+        let place = self.place(id).filter(|place| self.context.holds(*place))?;
+        self.rows[place].compacts().map(|_| place)
+    }
+
     /// Whether the row may come next, and the places of the rows that it
-    /// replaces: first and last.
-    fn check(&self, row: &Row) -> Result<Option<(usize, usize)>, Refusal> {
+    /// replaces, in the order of the context.
+    fn check(&self, row: &Row) -> Result<Vec<usize>, Refusal> {
         let (seq, next) = (row.seq, self.next());
         let refused = |code, detail| Err(refusal(code, Some(seq), detail));
         if seq != next {
@@ -126,23 +225,33 @@ impl Record {
             );
             return refused(RefusalCode::UnknownParent, detail);
         }
-        match row.replaces.as_ref().map(|replaces| self.range(replaces)).transpose() {
-            Ok(replaced) => Ok(replaced),
-            Err(why) => {
+        let Some(replaces) = &row.replaces else { return Ok(Vec::new()) };
+        let taken = match self.range(replaces) {
+            Ok(taken) => taken,
+            Err((code, why)) => {
                 let detail = format!("row {seq} replaces {why} (compaction.replaces-range)");
-                refused(RefusalCode::NotInContext, detail)
+                return refused(code, detail);
             }
+        };
+        if replaces.source == ReplacementSource::Clearing && !self.clears(row, &taken) {
+            let detail = format!(
+                "row {seq} clears, and is not one row of the context that holds a result, with \
+                 other content in its results alone (compaction.clearing-one-result)"
+            );
+            return refused(RefusalCode::NotOneResult, detail);
         }
+        Ok(taken)
     }
 
-    /// The places of the first and the last row of a range of the context, if it
-    /// is one: every row of it cited, in order, with nothing between.
-    fn range(&self, replaces: &Replaces) -> Result<(usize, usize), String> {
+    /// The places of the rows of a range of the context, if it is one: every row
+    /// of it cited, in order, with nothing between.
+    pub(crate) fn range(&self, replaces: &Replaces) -> Result<Vec<usize>, (RefusalCode, String)> {
+        let absent = |why| Err((RefusalCode::NotInContext, why));
         let (Some(first), Some(last)) = (replaces.rows.first(), replaces.rows.last()) else {
-            return Err(String::from("no row at all"));
+            return absent(String::from("no row at all"));
         };
         if *first != replaces.first || *last != replaces.last {
-            return Err(format!(
+            return absent(format!(
                 "{} to {} and cites {} to {}",
                 named(&replaces.first),
                 named(&replaces.last),
@@ -150,21 +259,34 @@ impl Record {
                 named(last)
             ));
         }
-        let mut before = None;
+        let mut places: Vec<usize> = Vec::with_capacity(replaces.rows.len());
         for id in &replaces.rows {
-            let place = self.ids.get(id).copied();
-            let place = place.filter(|place| self.context.holds(*place));
-            let Some(place) = place else {
-                return Err(format!("{}, which is not in the context", named(id)));
-            };
-            if before.is_some_and(|before| self.context.after(before) != Some(place)) {
-                return Err(format!("{} and not the row before it in the context", named(id)));
+            match self.place(id).filter(|place| self.context.holds(*place)) {
+                Some(place) => places.push(place),
+                None => return absent(format!("{}, which is not in the context", named(id))),
             }
-            before = Some(place);
         }
-        match (self.ids.get(first), self.ids.get(last)) {
-            (Some(first), Some(last)) => Ok((*first, *last)),
-            (_, None) | (None, _) => Err(String::from("no row at all")),
+        for (pair, id) in places.windows(2).zip(&replaces.rows[1..]) {
+            let [before, place] = [pair[0], pair[1]];
+            if self.context.after(before) == Some(place) {
+                continue;
+            }
+            if self.context.follows(before, place) {
+                let why = format!("rows up to {} and leaves out one before it", named(id));
+                return Err((RefusalCode::Uncited, why));
+            }
+            return absent(format!("{}, which does not come behind the row before", named(id)));
+        }
+        Ok(places)
+    }
+
+    /// Whether a row is the one that it takes with other content in its results,
+    /// and nothing else (`compaction.clearing-one-result`).
+    fn clears(&self, row: &Row, taken: &[usize]) -> bool {
+        let [taken] = taken else { return false };
+        match (without_output(&row.event), without_output(&self.rows[*taken].event)) {
+            (Some(copy), Some(taken)) => copy == taken,
+            (_, None) | (None, _) => false,
         }
     }
 
@@ -177,6 +299,10 @@ impl Record {
             let lines = core::mem::take(&mut self.lines);
             self.ids.clear();
             self.context = Context::default();
+            self.flags = Flags::default();
+            self.brackets = self.brackets.emptied();
+            self.upgrades.clear();
+            self.views = Views::default();
             for (row, line) in rows.into_iter().zip(lines).take(kept) {
                 // Each was admitted once, by the same rows before it.
                 let admitted = self.admit(row, line);
@@ -187,8 +313,34 @@ impl Record {
     }
 }
 
+/// An event that holds results, as JSON without their content; none for another.
+fn without_output(event: &Event) -> Option<String> {
+    let mut event = event.clone();
+    let mut results = 0;
+    match &mut event {
+        Event::Result(result) => {
+            result.content.clear();
+            results += 1;
+        }
+        Event::Message(message) => {
+            for block in &mut message.blocks {
+                if let Block::Result(result) = block {
+                    result.content.clear();
+                    results += 1;
+                }
+            }
+        }
+        Event::CallStarted(_)
+        | Event::Compaction(_)
+        | Event::Turn(_)
+        | Event::Delta(_)
+        | Event::Unknown(_) => {}
+    }
+    (results > 0).then(|| to_line(&event).ok()).flatten()
+}
+
 /// An id as a message quotes it: at most 40 characters of it.
-fn named(id: &Text) -> String {
+pub(crate) fn named(id: &Text) -> String {
     format!("`{}`", excerpt(&id.to_unicode()))
 }
 

@@ -82,6 +82,38 @@ impl Text {
         }
     }
 
+    /// Adds a text at the end. Two halves of a surrogate pair that meet there become
+    /// the character that they are.
+    pub fn push(&mut self, more: &Self) {
+        match (&mut self.0, &more.0) {
+            (Form::Unicode(text), Form::Unicode(more)) => text.push_str(more),
+            (_, _) => {
+                let mut bytes = self.as_bytes().to_vec();
+                let mut rest = more.as_bytes();
+                let high = bytes.len().checked_sub(3).and_then(|at| surrogate_at(&bytes, at));
+                if let (Some(high @ 0xD800..=0xDBFF), Some(low @ 0xDC00..=0xDFFF)) =
+                    (high, surrogate_at(rest, 0))
+                {
+                    let whole = char::decode_utf16([high, low]).flatten().next();
+                    bytes.truncate(bytes.len() - 3);
+                    bytes.extend_from_slice(
+                        whole.unwrap_or_default().encode_utf8(&mut [0; 4]).as_bytes(),
+                    );
+                    rest = &rest[3..];
+                }
+                bytes.extend_from_slice(rest);
+                *self = Self::from_wtf8(&bytes);
+            }
+        }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        match &self.0 {
+            Form::Unicode(text) => text.as_bytes(),
+            Form::Wtf8(bytes) => bytes,
+        }
+    }
+
     fn from_wtf8(bytes: &[u8]) -> Self {
         match core::str::from_utf8(bytes) {
             Ok(text) => Self(Form::Unicode(String::from(text))),
@@ -251,6 +283,22 @@ mod tests {
     fn what_is_no_string_is_refused() {
         for raw in ["null", "1", "true", "{}"] {
             assert!(serde_json::from_str::<Text>(raw).is_err(), "{raw}");
+        }
+    }
+
+    #[test]
+    fn halves_that_meet_are_one_character() {
+        let text = |json: &str| serde_json::from_str::<Text>(json).unwrap();
+        for (first, second, whole) in [
+            (r#""ab""#, r#""cd""#, r#""abcd""#),
+            (r#""a\ud83d""#, r#""\ude00b""#, r#""a\ud83d\ude00b""#),
+            (r#""a\ud83d""#, r#""b""#, r#""a\ud83db""#),
+            (r#""a""#, r#""\ude00b""#, r#""a\ude00b""#),
+            (r#""\ude00""#, r#""\ud83d""#, r#""\ude00\ud83d""#),
+        ] {
+            let mut joined = text(first);
+            joined.push(&text(second));
+            assert_eq!(joined, text(whole), "{first} and {second}");
         }
     }
 

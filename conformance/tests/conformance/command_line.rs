@@ -344,7 +344,8 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn every_help_teaches_with_an_example() {
-    for command in ["", "run", "smoke", "list", "explain", "replay", "transcript", "page", "schema"] {
+    for command in ["", "run", "smoke", "list", "explain", "replay", "transcript", "page", "schema"]
+    {
         let arguments: Vec<&str> =
             [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let output = onrecord(&arguments);

@@ -56,10 +56,10 @@ fn settle(items: &mut Vec<Value>, event: &Value) {
     for piece in gone.iter().rev() {
         items.remove(*piece);
     }
+    items.splice(at..at, new.iter().cloned());
     for item in new {
         link(items, item);
     }
-    items.splice(at..at, new.iter().cloned());
 }
 
 /// Links a card and its return, whichever came first.

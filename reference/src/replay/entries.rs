@@ -5,7 +5,9 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use onrecord_spec::op::AnomalyName::{Mended, Omitted};
-use onrecord_spec::record::{Audience, Delta, DeltaPart, Event, Message, ToolResult, TurnEdge};
+use onrecord_spec::record::{
+    Audience, Delta, DeltaPart, Event, Message, Row, ToolResult, TurnEdge,
+};
 use onrecord_spec::text::Text;
 
 use super::Repairs;
@@ -49,19 +51,32 @@ pub(super) struct Stored<'a> {
     pub result: &'a ToolResult,
 }
 
+/// The rows that are replayed: the context, or a stretch of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stretch<I> {
+    pub rows: I,
+    /// Nothing of the context stands before them, or is gone from there.
+    pub prefix_kept: bool,
+}
+
 /// Reads the context alone (`replay.context-only`). Rows for people stay out, and
 /// so do failed attempts, of which another row holds the answer that counts
 /// (`record.interrupted-kept`).
-pub(super) fn entries<'a>(record: &'a Record, repairs: &mut Repairs) -> Vec<Entry<'a>> {
+pub(super) fn entries<'a>(
+    record: &'a Record,
+    stretch: Stretch<impl Iterator<Item = &'a Row>>,
+    repairs: &mut Repairs,
+) -> Vec<Entry<'a>> {
     let mut entries = Vec::new();
     let mut streams = BTreeMap::new();
-    let mut prefix_kept = true;
-    for row in record.context() {
+    let mut prefix_kept = stretch.prefix_kept;
+    for row in stretch.rows {
         let seq = row.seq;
         if row.is_for_model() {
             match &row.event {
                 Event::Message(message) if message.is_failed() => {}
                 Event::Message(message) => {
+                    let message = record.for_model(row, message);
                     let for_people = row.audience != Some(Audience::Model);
                     entries.push(Entry::Message(Said { seq, message, for_people, prefix_kept }));
                 }

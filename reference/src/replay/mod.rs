@@ -26,12 +26,14 @@ pub mod wording;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use onrecord_spec::op::{Anomaly, AnomalyName, Constraint, Facts, Replay};
+use onrecord_spec::op::{Anomaly, AnomalyName, Constraint, Facts, Mode, Replay};
+use onrecord_spec::record::{Block, Role, Row};
 use onrecord_spec::target::Target;
 use serde::Serialize;
 
 use crate::authority::authority;
 use crate::record::Record;
+use entries::{Entry, Stretch};
 use plan::Plan;
 
 /// What a replay yields.
@@ -60,19 +62,59 @@ pub enum Payload<'a> {
 /// Projects the record's context to the target's wire.
 #[must_use]
 pub fn replay<'a>(record: &'a Record, asked: &Replay) -> Replayed<'a> {
-    project(record, asked, None)
+    project(record, whole(record), asked, None)
 }
 
 /// A replay with the one authority block of this request. The block is computed
 /// here, from these facts, beside the replay and not in it (`authority.fresh`).
 #[must_use]
 pub fn request<'a>(record: &'a Record, asked: &Replay, facts: &Facts) -> Replayed<'a> {
-    project(record, asked, Some(authority(facts)))
+    project(record, whole(record), asked, Some(authority(facts)))
 }
 
-fn project<'a>(record: &'a Record, asked: &Replay, system: Option<String>) -> Replayed<'a> {
+/// Projects a stretch of the context alone: what a summariser's model is sent
+/// (`compaction.input-typed`). A signature that binds its prefix is worth nothing
+/// where the prefix is left out.
+pub(crate) fn stretch<'a>(
+    record: &'a Record,
+    rows: impl Iterator<Item = &'a Row>,
+    from_the_start: bool,
+    asked: &Replay,
+) -> Replayed<'a> {
+    project(record, Stretch { rows, prefix_kept: from_the_start }, asked, None)
+}
+
+/// The rounds of the context: for each assistant message with calls, its seq, and
+/// for each call the seq of the row with its result, if that has come.
+pub(crate) fn rounds(record: &Record) -> Vec<(u64, Vec<Option<u64>>)> {
+    let mut unused = Repairs::default();
+    let entries = entries::entries(record, whole(record), &mut unused);
+    let pairs = pair::pair(&entries, Mode::Cold, &mut unused);
+    let messages = entries.iter().filter_map(|entry| match entry {
+        Entry::Message(said) if said.message.role == Role::Assistant => Some(said),
+        Entry::Message(_) | Entry::Result(_) | Entry::Edge(_) | Entry::Streamed { .. } => None,
+    });
+    let calling =
+        messages.filter(|said| said.message.blocks.iter().any(|b| matches!(b, Block::Call(_))));
+    let answers = pairs
+        .rounds
+        .iter()
+        .map(|round| round.answers.iter().map(|answer| answer.map(|stored| stored.seq)).collect());
+    calling.map(|said| said.seq).zip(answers).collect()
+}
+
+fn whole(record: &Record) -> Stretch<impl Iterator<Item = &Row>> {
+    Stretch { rows: record.context(), prefix_kept: true }
+}
+
+fn project<'a>(
+    record: &'a Record,
+    stretch: Stretch<impl Iterator<Item = &'a Row>>,
+    asked: &Replay,
+    system: Option<String>,
+) -> Replayed<'a> {
     let mut repairs = Repairs::default();
-    let entries = entries::entries(record, &mut repairs);
+    let entries = entries::entries(record, stretch, &mut repairs);
     let pairs = pair::pair(&entries, asked.mode, &mut repairs);
     let plan = Plan::new(record, entries, pairs, &asked.profile, repairs);
     match asked.target {

@@ -9,6 +9,8 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
+use onrecord_spec::text::Text;
+
 /// In every result of a call that did not complete.
 pub const DID_NOT_COMPLETE: &str = "did not complete";
 /// In every result of a call that still runs.
@@ -99,4 +101,12 @@ pub(crate) fn joined<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> Cow<'
         whole.push_str(&text);
     }
     whole
+}
+
+/// In the place of a result's bulk (`compaction.clearing-keeps-calls`).
+pub(crate) fn cleared(tool: Option<&Text>) -> String {
+    match tool {
+        Some(tool) => format!("[The output of {tool} {CLEARED} to save space.]"),
+        None => format!("[The output of this tool {CLEARED} to save space.]"),
+    }
 }
