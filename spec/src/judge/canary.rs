@@ -133,10 +133,17 @@ impl Needles {
                 Event::Delta(delta) => {
                     needles.add(row.seq, Class::Thought, &delta.text.to_unicode())
                 }
-                Event::CallStarted(_)
-                | Event::Compaction(_)
+                Event::Compaction(_)
+                | Event::CallStarted(_)
                 | Event::Turn(_)
                 | Event::Unknown(_) => {}
+            }
+        }
+        // A better text of a summary is said by the summary's row.
+        let by_id = |id: &crate::text::Text| rows.iter().find(|row| row.id == *id);
+        for (summary, text) in super::context::upgrades(rows) {
+            if let Some(row) = by_id(summary) {
+                needles.add(row.seq, Class::Said(Role2::User), &text.to_unicode());
             }
         }
         for (seq, text) in streams.into_values() {

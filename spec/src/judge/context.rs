@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 
 use crate::op::Mode;
 use crate::record::{
-    Block, Call, Content, DeltaPart, Event, Image, Reasoning, Role, Row, ToolResult, TurnEdge,
+    Block, Call, CompactionStage, Content, DeltaPart, Event, Image, Reasoning, Role, Row,
+    ToolResult, TurnEdge,
 };
 use crate::text::Text;
 
@@ -63,17 +64,34 @@ pub(super) struct Context<'a> {
     named: BTreeMap<&'a Text, BTreeSet<(u64, Cow<'a, str>)>>,
 }
 
+/// What of a record is looked at.
+#[derive(Debug, Clone, Default)]
+pub(super) struct View<'a> {
+    /// Rows that left the context without a row that says so.
+    pub gone: BTreeSet<&'a Text>,
+    /// The first and the last row of a stretch, if it is looked at alone.
+    pub stretch: Option<(&'a Text, &'a Text)>,
+}
+
 impl<'a> Context<'a> {
-    pub fn of(rows: &'a [Row]) -> Self {
+    /// The context of these rows. None if the view is of a stretch that is not in
+    /// it.
+    pub fn of(rows: &'a [Row], view: &View<'_>) -> Option<Self> {
         let mut context = Self::default();
-        let (live, outside) = live_rows(rows);
+        let Order { live, outside, begins } = live_rows(rows, view)?;
         context.outside = outside;
         let mut turn = 0;
-        let mut behind_replacement = false;
+        let mut behind_replacement = !begins;
+        let upgrades = upgrades(rows);
         let written: BTreeSet<&Text> = rows.iter().map(|row| &row.id).collect();
         let mut streams: BTreeSet<&Text> = BTreeSet::new();
         for row in &live {
-            let pieces = pieces_of(row, &live, &written, &mut streams);
+            let pieces = match (&row.event, upgrades.get(&row.id)) {
+                (Event::Message(summary), Some(text)) => {
+                    alloc::vec![(0, What::Said(summary.role, text.to_unicode()))]
+                }
+                (_, _) => pieces_of(row, &live, &written, &mut streams),
+            };
             let before = turn;
             turn += usize::from(pieces.iter().any(|(_, what)| ends_turn(row, what)));
             for (block, what) in pieces {
@@ -95,7 +113,7 @@ impl<'a> Context<'a> {
                     .insert((row.seq, call.name.to_unicode()));
             }
         }
-        context
+        Some(context)
     }
 
     /// Pairs each id's results with its calls.
@@ -276,8 +294,37 @@ fn one_id(pieces: &[Piece<'_>], places: &[usize], last_turn: usize) -> OneId {
     out
 }
 
+/// The newest text of each summary whose text was made better.
+pub(super) fn upgrades(rows: &[Row]) -> BTreeMap<&Text, &Text> {
+    let summaries: BTreeSet<&Text> =
+        rows.iter().filter(|row| row.compacts().is_some()).map(|row| &row.id).collect();
+    let steps = rows.iter().filter_map(|row| match &row.event {
+        Event::Compaction(step) if step.step == CompactionStage::Upgraded => {
+            Some((step.summary.as_ref()?, step.text.as_ref()?))
+        }
+        Event::Compaction(_)
+        | Event::Message(_)
+        | Event::CallStarted(_)
+        | Event::Result(_)
+        | Event::Turn(_)
+        | Event::Delta(_)
+        | Event::Unknown(_) => None,
+    });
+    steps.filter(|(summary, _)| summaries.contains(summary)).collect()
+}
+
+/// The rows of a view.
+struct Order<'a> {
+    /// Those that stand for the model, in the order of the context.
+    live: Vec<&'a Row>,
+    /// The rest.
+    outside: Vec<&'a Row>,
+    /// Whether the view begins where the context does.
+    begins: bool,
+}
+
 /// The rows that stand for the model, in the order of the context, and the rest.
-fn live_rows(rows: &[Row]) -> (Vec<&Row>, Vec<&Row>) {
+fn live_rows<'a>(rows: &'a [Row], view: &View<'_>) -> Option<Order<'a>> {
     let index: BTreeMap<&Text, usize> =
         rows.iter().enumerate().map(|(at, row)| (&row.id, at)).collect();
     let mut replaced = BTreeSet::new();
@@ -293,13 +340,25 @@ fn live_rows(rows: &[Row]) -> (Vec<&Row>, Vec<&Row>) {
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|at| (place[*at], *at));
+    replaced.extend(view.gone.iter().filter_map(|id| index.get(id)).copied());
+    let held: Vec<usize> = order.iter().copied().filter(|at| !replaced.contains(at)).collect();
+    let stretch = match view.stretch {
+        None => 0..held.len(),
+        Some((first, last)) => {
+            let position = |id: &Text| held.iter().position(|at| rows[*at].id == *id);
+            let (first, last) = (position(first)?, position(last)?);
+            (first <= last).then_some(first..last + 1)?
+        }
+    };
+    let begins = stretch.start == 0;
+    let inside: BTreeSet<usize> = held[stretch].iter().copied().collect();
     let stands = |at: &usize| {
         let failed = matches!(&rows[*at].event, Event::Message(message) if message.is_failed());
-        !replaced.contains(at) && rows[*at].is_for_model() && !failed
+        inside.contains(at) && rows[*at].is_for_model() && !failed
     };
     let (live, outside): (Vec<usize>, Vec<usize>) = order.into_iter().partition(stands);
     let pick = |places: Vec<usize>| places.into_iter().map(|at| &rows[at]).collect();
-    (pick(live), pick(outside))
+    Some(Order { live: pick(live), outside: pick(outside), begins })
 }
 
 /// The pieces of one row. A message of which only stream deltas were stored is

@@ -11,6 +11,7 @@ use super::context::{Context, What};
 use crate::json::Tree;
 use crate::op::{Facts, Replay, Replayed};
 use crate::record::{Call, Role, Row};
+use crate::text::Text;
 use crate::wire::{Body, Wire, WireCall, WireResult, WireRole};
 
 /// A replay, lifted, with everything that its judges ask for.
@@ -65,6 +66,9 @@ pub(super) struct Asked<'a> {
     /// The facts, where it was a request.
     pub facts: Option<&'a Facts>,
     pub replayed: &'a Replayed,
+    /// The first and the last row of the stretch that was asked for, where it was
+    /// not the whole context.
+    pub stretch: Option<(&'a Text, &'a Text)>,
 }
 
 impl<'a> Crossing<'a> {

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use super::Trace;
 use super::canary::Sightings;
-use super::context::Context;
+use super::context::{Context, View};
 use super::crossing::Crossing;
 use super::held::Holdings;
-use crate::op::{Op, Outcome, Report};
+use crate::op::{Input, Op, Outcome, Replayed, Report};
 use crate::wire::Wire;
 
 /// What a trace holds in itself: the records, and the wires of its replays.
@@ -22,8 +22,7 @@ impl Prepared {
     pub fn of(trace: &Trace) -> Self {
         let mut wires = Vec::new();
         for (step, taken) in trace.steps.iter().enumerate() {
-            if let (Some(replay), Outcome::Replayed(replayed)) = (taken.op.replay(), &taken.outcome)
-            {
+            if let (Some(replay), Some(replayed)) = (taken.op.replay(), replayed(&taken.outcome)) {
                 wires.push((step, replay.target.lift(&replayed.payload)));
             }
         }
@@ -72,7 +71,11 @@ fn crossing<'a>(
     let held = holdings.before[step]?;
     let rows = holdings.rows(held);
     let taken = &trace.steps[step];
-    let Outcome::Replayed(replayed) = &taken.outcome else { return None };
+    let replayed = replayed(&taken.outcome)?;
+    let stretch = match &taken.op {
+        Op::Input { first, last, .. } => Some((first, last)),
+        _other => None,
+    };
     let replay = taken.op.replay()?;
     let facts = match &taken.op {
         Op::Request { authority, .. } => Some(authority),
@@ -93,15 +96,35 @@ fn crossing<'a>(
         | Op::Page { .. }
         | Op::Window { .. } => None,
     };
-    let context = Context::of(rows);
+    let view = View { gone: holdings.gone(held), stretch };
+    let context = Context::of(rows, &view)?;
     let mut needles = super::canary::Needles::of(rows);
     needles.add_streams(&context);
     Some(Crossing::new(
-        super::crossing::Asked { step, replay, facts, replayed },
+        super::crossing::Asked { step, replay, facts, replayed, stretch },
         rows,
         holdings.generations[held.generation].records_call_starts,
         context,
         Sightings::of(needles, wire),
         wire,
     ))
+}
+
+/// The replay that an outcome holds, if it holds one.
+fn replayed(outcome: &Outcome) -> Option<&Replayed> {
+    match outcome {
+        Outcome::Replayed(replayed) | Outcome::Input(Input { replayed, .. }) => Some(replayed),
+        Outcome::Loaded { .. }
+        | Outcome::Appended { .. }
+        | Outcome::Rows { .. }
+        | Outcome::Log { .. }
+        | Outcome::Changed(_)
+        | Outcome::Context(_)
+        | Outcome::Transcript { .. }
+        | Outcome::Followed { .. }
+        | Outcome::Page(_)
+        | Outcome::Window(_)
+        | Outcome::Refused(_)
+        | Outcome::Unsupported { .. } => None,
+    }
 }

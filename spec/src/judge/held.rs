@@ -126,6 +126,12 @@ impl Holdings {
         &self.generations[snapshot.generation].rows[..snapshot.rows]
     }
 
+    /// The rows that left the context of a snapshot without a row that says so.
+    pub fn gone(&self, snapshot: Snapshot) -> BTreeSet<&Text> {
+        let cuts = &self.generations[snapshot.generation].cuts[..snapshot.cuts];
+        cuts.iter().flat_map(|(_, ids)| ids).collect()
+    }
+
     /// The rows of a snapshot, as they were given.
     pub fn raw(&self, snapshot: Snapshot) -> &[Json] {
         &self.generations[snapshot.generation].raw[..snapshot.rows]

@@ -1,109 +1,28 @@
 //! The judges of chapter `compaction`.
 
-use super::evidence::Evidence;
-use crate::finding::Ruling;
+mod asked;
+mod bracket;
+mod clearing;
+mod cut;
+mod ground;
+mod input;
+mod landing;
+mod one_result;
+mod ranges;
+mod state;
+mod unchanged;
+mod upgrade;
 
-/// `compaction.flags-rows`
-pub(super) fn flags_rows(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
+pub(super) use bracket::{bracket, one_at_a_time};
+pub(super) use clearing::clearing_keeps_calls;
+pub(super) use cut::{balanced_cut, dead_call, live_round_kept};
+pub(super) use input::input_typed;
+pub(super) use landing::{concurrent_append, log_marker};
+pub(super) use one_result::clearing_one_result;
+pub(super) use upgrade::upgrade;
 
-/// `compaction.flag-once`
-pub(super) fn flag_once(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.replaces-range`
-pub(super) fn replaces_range(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.summary-before-kept`
-pub(super) fn summary_before_kept(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.reparents-kept`
-pub(super) fn reparents_kept(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.screen-anchor`
-pub(super) fn screen_anchor(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.balanced-cut`
-pub(super) fn balanced_cut(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.bracket`
-pub(super) fn bracket(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.one-at-a-time`
-pub(super) fn one_at_a_time(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.concurrent-append`
-pub(super) fn concurrent_append(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.declared-checkpoint`
-pub(super) fn declared_checkpoint(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.summary-of-summary`
-pub(super) fn summary_of_summary(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.log-marker`
-pub(super) fn log_marker(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.upgrade`
-pub(super) fn upgrade(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.record-first`
-pub(super) fn record_first(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.clearing-keeps-calls`
-pub(super) fn clearing_keeps_calls(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.clearing-one-result`
-pub(super) fn clearing_one_result(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.input-typed`
-pub(super) fn input_typed(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.live-round-kept`
-pub(super) fn live_round_kept(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.dead-call`
-pub(super) fn dead_call(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
-
-/// `compaction.tokens-from-context`
-pub(super) fn tokens_from_context(_evidence: &Evidence<'_>) -> Ruling {
-    Ruling::default()
-}
+pub(super) use ranges::replaces_range;
+pub(super) use state::{
+    declared_checkpoint, flag_once, flags_rows, record_first, reparents_kept, screen_anchor,
+    summary_before_kept, summary_of_summary, tokens_from_context,
+};

@@ -141,7 +141,9 @@ pub fn load_read_only(evidence: &Evidence<'_>) -> Ruling {
                 bytes = Some(&now.0);
                 loads = 0;
             }
-            (Op::Load { .. }, _) | (Op::Append { .. }, Outcome::Appended { .. }) => bytes = None,
+            (Op::Load { .. }, _)
+            | (Op::Append { .. }, Outcome::Appended { .. })
+            | (_, Outcome::Changed(_)) => bytes = None,
             _other => {}
         }
     }

@@ -29,7 +29,7 @@ use super::canary::Class;
 use super::context::{What, outputs};
 use super::evidence::Evidence;
 use crate::finding::{Finding, Ruling};
-use crate::op::Outcome;
+use crate::op::{Op, Outcome};
 use crate::rule::Rule;
 
 /// `replay.total`: each replay of a held record yields a wire, and the target's
@@ -37,7 +37,8 @@ use crate::rule::Rule;
 pub(super) fn total(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
     for (step, taken) in evidence.trace.steps.iter().enumerate() {
-        let asked = taken.op.replay().is_some() && evidence.holdings.before[step].is_some();
+        let replays = matches!(taken.op, Op::Replay(_) | Op::Request { .. });
+        let asked = replays && evidence.holdings.before[step].is_some();
         if let (true, Outcome::Refused(refusal)) = (asked, &taken.outcome) {
             ruling.witness();
             let message = format!("a replay was refused: {}", refusal.detail);

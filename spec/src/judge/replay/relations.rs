@@ -11,6 +11,7 @@ use super::super::evidence::Evidence;
 use crate::finding::{Finding, Ruling};
 use crate::json::to_line;
 use crate::op::Constraint;
+use crate::record::{CompactionStage, Event, Row};
 use crate::rule::Rule;
 use crate::text::Text;
 use crate::wire::{Body, Part, WireMessage, WireRole};
@@ -18,7 +19,8 @@ use crate::wire::{Body, Part, WireMessage, WireRole};
 /// The same question, comparable.
 fn question(crossing: &Crossing<'_>) -> String {
     let replay = to_line(crossing.asked.replay).unwrap_or_default();
-    replay + &to_line(&crossing.asked.facts).unwrap_or_default()
+    let asked = (&crossing.asked.facts, &crossing.asked.stretch);
+    replay + &to_line(&asked).unwrap_or_default()
 }
 
 /// `replay.deterministic`: the same record and the same question give the same
@@ -54,11 +56,16 @@ pub(in super::super) fn deterministic(evidence: &Evidence<'_>) -> Ruling {
 /// for the time being.
 pub(in super::super) fn prefix_stable(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    let mut earlier: BTreeMap<(usize, String), &Crossing<'_>> = BTreeMap::new();
+    let mut earlier: BTreeMap<(usize, usize, String), &Crossing<'_>> = BTreeMap::new();
     for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         let Some(held) = evidence.holdings.before[step] else { continue };
-        let Some(before) = earlier.insert((held.generation, question(crossing)), crossing) else {
+        if crossing.asked.stretch.is_some() {
+            continue;
+        }
+        // What is let go of without a row that says so begins another wire.
+        let same = (held.generation, held.cuts, question(crossing));
+        let Some(before) = earlier.insert(same, crossing) else {
             continue;
         };
         if before.rows.len() >= crossing.rows.len() || before.context.pieces.is_empty() {
@@ -256,18 +263,17 @@ fn lost_answers<'c>(before: &'c Crossing<'_>, now: &Crossing<'_>) -> BTreeSet<&'
 /// Where a replacement among the appended rows begins to change the wire: the
 /// first part with a string of a row that is no longer in the context.
 fn unchanged_until(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<usize> {
-    let replaced = now.rows[before.rows.len()..].iter().any(|row| row.replaces.is_some());
-    if !replaced {
+    let appended = &now.rows[before.rows.len()..];
+    let upgraded = upgraded(appended, now.rows);
+    let replaced = appended.iter().any(|row| row.replaces.is_some());
+    if !replaced && upgraded.is_empty() {
         return None;
     }
     let live: BTreeSet<u64> = now.context.pieces.iter().map(|piece| piece.seq).collect();
-    let gone = |seq: &u64| !live.contains(seq);
+    let gone = |seq: &u64| !live.contains(seq) || upgraded.contains(seq);
     let place = before.context.pieces.iter().position(|piece| gone(&piece.seq));
-    let summaries: BTreeSet<u64> = now.rows[before.rows.len()..]
-        .iter()
-        .filter(|row| row.replaces.is_some())
-        .map(|row| row.seq)
-        .collect();
+    let replacing = appended.iter().filter(|row| row.replaces.is_some()).map(|row| row.seq);
+    let summaries: BTreeSet<u64> = replacing.chain(upgraded.iter().copied()).collect();
     let summary = now.context.pieces.iter().position(|piece| summaries.contains(&piece.seq));
     let until = |pieces: &[Piece<'_>], place: Option<usize>| -> BTreeSet<u64> {
         pieces[..place.unwrap_or(pieces.len())].iter().map(|piece| piece.seq).collect()
@@ -284,4 +290,20 @@ fn unchanged_until(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<usize> {
         in_place && sources.iter().all(|(seq, _)| kept.contains(seq))
     });
     Some(sure.map(|sighting| before.seen.place(sighting).part).max().map_or(0, |at| at + 1))
+}
+
+/// The summaries whose text rows among these made better.
+fn upgraded(appended: &[Row], rows: &[Row]) -> BTreeSet<u64> {
+    let named = appended.iter().filter_map(|row| match &row.event {
+        Event::Compaction(step) if step.step == CompactionStage::Upgraded => step.summary.as_ref(),
+        Event::Compaction(_)
+        | Event::Message(_)
+        | Event::CallStarted(_)
+        | Event::Result(_)
+        | Event::Turn(_)
+        | Event::Delta(_)
+        | Event::Unknown(_) => None,
+    });
+    let named: BTreeSet<&Text> = named.collect();
+    rows.iter().filter(|row| named.contains(&row.id)).map(|row| row.seq).collect()
 }
