@@ -233,10 +233,15 @@ impl<'a> Asked<'a> {
                 }
             }
         }
-        if let Some(Ending::Summary(summary)) = &compact.end
-            && (summary.error || summary.text.is_blank())
-        {
-            self.must(RefusalCode::EmptySummary);
+        let summary = match &compact.end {
+            Some(Ending::Summary(summary)) => Some(summary),
+            Some(Ending::Failed { .. } | Ending::Cancelled {}) | None => None,
+        };
+        if summary.is_some_and(|summary| summary.error || summary.text.is_blank()) {
+            // Where nothing has to go, nothing needs a summary.
+            let idle = matches!(&compact.cut, Some(Cut::Budget(budget)) if self.is_within(*budget) != Some(false));
+            let due = if idle { &mut self.due.may } else { &mut self.due.must };
+            due.insert(RefusalCode::EmptySummary);
         }
     }
 
@@ -323,14 +328,15 @@ impl<'a> Asked<'a> {
     }
 
     /// The stretches from the start of the context that may be taken: balanced,
-    /// with nothing live in them, and with something in them that is said.
+    /// with nothing live in them, and with more in them than one message, which a
+    /// summary would only replace.
     pub fn cuts(&self) -> impl Iterator<Item = Range<usize>> {
         let all = self.ground.len();
         let free = self.ground.live_in(0..all, self.compact.turn).unwrap_or(all);
         let cuts = (1..=free).map(|end| 0..end);
         cuts.filter(|range| {
             self.ground.split_by(range.clone()).is_none()
-                && self.ground.messages(range.clone()).0 > 0
+                && self.ground.messages(range.clone()).0 > 1
         })
     }
 }

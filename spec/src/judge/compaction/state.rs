@@ -421,6 +421,9 @@ enum Change {
 /// How the rows from this one on change the count, where that is plain.
 fn expected(due: &Due<'_>, from: usize) -> Option<Change> {
     let rows = &due.rows[from..];
+    if let Some(change) = upgraded(due, from) {
+        return change;
+    }
     let weight = |row: &Row| if row.is_for_model() { weight(row) } else { 0 };
     let is_plain =
         |row: &&Row| row.replaces.is_none() && !matches!(row.event, crate::record::Event::Delta(_));
@@ -438,6 +441,35 @@ fn expected(due: &Due<'_>, from: usize) -> Option<Change> {
         .sum();
     let put: usize = rows.iter().map(weight).sum();
     (taken > 4 * put + 400).then_some(Change::Less)
+}
+
+/// How a better text of a summary changes the count, if one of the rows from this
+/// one on brings it. None if none does.
+fn upgraded(due: &Due<'_>, from: usize) -> Option<Option<Change>> {
+    let texts = |rows: &'_ [Row]| -> usize {
+        let newest = super::super::context::upgrades(rows);
+        let of = |row: &Row| match newest.get(&row.id) {
+            Some(text) => text.to_unicode().len(),
+            None => weight(row),
+        };
+        rows.iter().filter(|row| row.is_for_model()).map(of).sum()
+    };
+    let is_upgrade = |row: &Row| {
+        matches!(&row.event, crate::record::Event::Compaction(step)
+            if step.step == crate::record::CompactionStage::Upgraded)
+    };
+    if !due.rows[from..].iter().any(is_upgrade) {
+        return None;
+    }
+    let plain = due.rows[from..].iter().all(|row| row.replaces.is_none());
+    let (before, now) = (texts(&due.rows[..from]), texts(due.rows));
+    Some(if plain && now >= before + 40 {
+        Some(Change::More)
+    } else if plain && now + 40 <= before {
+        Some(Change::Less)
+    } else {
+        None
+    })
 }
 
 /// Roughly how much a row says: the bytes of what its event holds in texts.

@@ -97,7 +97,21 @@ pub(in super::super) fn cursor_strict(evidence: &Evidence<'_>) -> Ruling {
                 };
                 (limit.unwrap_or(1), place)
             }
-            _other => continue,
+            Op::Load { .. }
+            | Op::Open { .. }
+            | Op::Append { .. }
+            | Op::Read { .. }
+            | Op::Log {}
+            | Op::Restart {}
+            | Op::Replay(_)
+            | Op::Request { .. }
+            | Op::Context {}
+            | Op::Input { .. }
+            | Op::Compact(_)
+            | Op::Clear(_)
+            | Op::Upgrade(_)
+            | Op::Transcript {}
+            | Op::Follow { .. } => continue,
         };
         if let Outcome::Page(page) = &taken.outcome
             && let Some(cursor) = &page.before

@@ -34,6 +34,12 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
+    /// True if the page is not the whole record: whoever hands over all rows
+    /// decides nothing.
+    fn is_part(&self) -> bool {
+        self.page.rows.len() != self.rows.len()
+    }
+
     /// The seq at which the page begins, if it is of this record at all.
     fn start(&self) -> Option<usize> {
         self.end.checked_sub(self.page.rows.len())

@@ -21,7 +21,7 @@ fn each(
     let mut ruling = Ruling::default();
     for told in told(evidence) {
         match judge(&told) {
-            Some(Ok(())) => ruling.witness(),
+            Some(Ok(())) => ruling.witnesses += usize::from(told.is_part()),
             Some(Err(message)) => ruling.find(Finding::new(rule, told.step, message)),
             None => {}
         }

@@ -80,13 +80,19 @@ fn without_authority(row: &Row, raw: &Json) -> Json {
 }
 
 impl Told<'_> {
+    /// True if the window is not the whole record: whoever hands over all rows
+    /// decides nothing.
+    fn is_part(&self) -> bool {
+        self.window.rows.len() != self.rows.len()
+    }
+
     /// The newest rows that fit, by index: where they begin.
     fn due_start(&self) -> usize {
         let mut start = self.to;
         while start > self.from {
             let bytes: usize = self.shown[start - 1..self.to].iter().map(size).sum();
             let count = self.to - (start - 1);
-            let fits = bytes + 1 <= WINDOW_BYTES || count == 1;
+            let fits = bytes < WINDOW_BYTES || count == 1;
             if count > self.most || !fits {
                 break;
             }
@@ -154,7 +160,7 @@ pub(in super::super) fn windows(evidence: &Evidence<'_>) -> Ruling {
         } else if hangs != due_hangs(told.rows, due) {
             String::from("a row whose parent is no row for people hangs elsewhere")
         } else {
-            ruling.witnesses += usize::from(!due.is_empty());
+            ruling.witnesses += usize::from(!due.is_empty() && told.is_part());
             continue;
         };
         ruling.find(Finding::new(rule, told.step, message));
@@ -227,7 +233,8 @@ pub(in super::super) fn display_order(evidence: &Evidence<'_>) -> Ruling {
             continue;
         }
         let shows_archived = due.iter().any(|(place, _)| archived.contains(&&told.rows[*place].id));
-        ruling.witnesses += usize::from(shows_archived);
+        let due_alone = there.len() == due.len();
+        ruling.witnesses += usize::from(shows_archived && due_alone);
     }
     ruling
 }
@@ -252,7 +259,7 @@ pub(super) fn says_more(evidence: &Evidence<'_>, ruling: &mut Ruling) {
         } else if window.upto != told.rows.len() as u64 {
             format!("the record has {} rows; the window says {}", told.rows.len(), window.upto)
         } else {
-            ruling.witnesses += usize::from(held > 0);
+            ruling.witnesses += usize::from(held > 0 && told.is_part());
             continue;
         };
         ruling.find(Finding::new(Rule::PageSaysMore, told.step, message));

@@ -175,7 +175,8 @@ pub(in super::super) fn vision_only_images(evidence: &Evidence<'_>) -> Ruling {
         let Some(snapshot) = evidence.holdings.before[step] else { continue };
         let mut blind = crossing.asked.replay.clone();
         blind.profile.vision = false;
-        let request = to_line(&crossing.asked.facts).unwrap_or_default();
+        let request = (&crossing.asked.facts, &crossing.asked.stretch);
+        let request = to_line(&request).unwrap_or_default();
         let key = to_line(&blind).unwrap_or_default() + &request;
         let key = (snapshot.generation, snapshot.rows, key);
         let Some(other) = earlier.insert(key, crossing) else { continue };

@@ -1,172 +1,267 @@
-//! The judge of the live path: what comes row by row, applied, is what must show
-//! after every row.
+//! The judges of the transcript as it grows: by events, and from one asking to the
+//! next.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::super::evidence::Evidence;
-use super::due::{Shown, due};
+use super::look::{Records, looks};
+use super::must::Stored;
+use super::shown::{Key, Kind, Shown, Slot, What, all};
 use crate::finding::{Finding, Ruling};
-use crate::item::{Live, LiveEvent};
-use crate::json::{Tree, to_line};
+use crate::item::{Item, Live, LiveEvent, Place};
+use crate::json::Tree;
 use crate::op::{Op, Outcome};
 use crate::rule::Rule;
 use crate::text::Text;
 
-/// So many prefixes of one record are compared; of a longer one, as many evenly.
-const MOST_PREFIXES: usize = 48;
+/// How many rows are looked at over all prefixes of one record, about: a long
+/// record is not compared after every row of it.
+const EFFORT: usize = 400_000;
 
-/// `transcript.live-equals-replay`: from any row on, the events of `follow` applied
-/// to the transcript of the rows before give the transcript of every prefix.
+/// `transcript.live-equals-replay`: the events, applied one by one, give what must
+/// show after every row, and what the implementation itself shows at once.
 pub(in super::super) fn live_equals_replay(evidence: &Evidence<'_>) -> Ruling {
     let rule = Rule::TranscriptLiveEqualsReplay;
     let mut ruling = Ruling::default();
+    let mut records = Records::default();
+    let own = looks(evidence);
     for (step, taken) in evidence.trace.steps.iter().enumerate() {
-        let (Op::Follow { join }, Outcome::Followed { events }) = (&taken.op, &taken.outcome)
+        let (Op::Follow { join }, Some(snapshot)) = (&taken.op, evidence.holdings.before[step])
         else {
             continue;
         };
-        let Some(held) = evidence.holdings.before[step] else { continue };
-        let rows = evidence.holdings.rows(held);
-        let join = usize::try_from(*join).unwrap_or(usize::MAX).min(rows.len());
-        let mut items = due(&rows[..join]);
-        let mut events = events.iter().peekable();
-        let stride = (rows.len() - join).div_ceil(MOST_PREFIXES).max(1);
-        let mut grew = false;
-        let mut wrong = None;
-        for seq in join..rows.len() {
-            while let Some(live) = events.next_if(|live| live.seq <= seq as u64) {
-                grew = true;
-                apply(&mut items, live);
+        let join = usize::try_from(*join).unwrap_or(usize::MAX);
+        let events = match &taken.outcome {
+            Outcome::Followed { events } => events,
+            Outcome::Refused(_) => {
+                ruling.find(Finding::new(rule, step, "a held record is not followed"));
+                continue;
             }
-            let compared = (seq + 1 - join) % stride == 0 || seq + 1 == rows.len();
-            if compared && items != due(&rows[..=seq]) {
-                wrong = Some(seq);
-                break;
+            Outcome::Loaded { .. }
+            | Outcome::Appended { .. }
+            | Outcome::Rows { .. }
+            | Outcome::Log { .. }
+            | Outcome::Replayed(_)
+            | Outcome::Changed(_)
+            | Outcome::Context(_)
+            | Outcome::Input(_)
+            | Outcome::Transcript { .. }
+            | Outcome::Page(_)
+            | Outcome::Window(_)
+            | Outcome::Unsupported { .. } => continue,
+        };
+        let stored = records.of(evidence, snapshot);
+        match follow(&stored, join, snapshot.rows, events) {
+            Err((seq, message)) => {
+                let finding = Finding::new(rule, step, message);
+                ruling.find(match seq {
+                    Some(seq) => finding.row(seq),
+                    None => finding,
+                });
             }
-        }
-        if let Some(seq) = wrong {
-            let message = format!("after row {seq} what was followed is not what must show");
-            ruling.find(Finding::new(rule, step, message).row(seq as u64));
-        } else if let Some(live) = events.next() {
-            let message = format!("an event of row {} comes where no row does", live.seq);
-            ruling.find(Finding::new(rule, step, message));
-        } else {
-            ruling.witnesses += usize::from(grew);
+            Ok(state) => {
+                if !events.is_empty() && !state.is_empty() {
+                    ruling.witness();
+                }
+                let same = |seen: &[Shown]| join > snapshot.rows || seen == state.as_slice();
+                let at_once = own.iter().find(|look| {
+                    look.snapshot.generation == snapshot.generation
+                        && look.snapshot.rows == snapshot.rows
+                        && !same(&look.seen)
+                });
+                if let Some(look) = at_once {
+                    let message = format!("step {} shows something else at once", look.step);
+                    ruling.find(Finding::new(rule, step, message));
+                }
+            }
         }
     }
-    same_as_rebuilt(evidence, &mut ruling);
     ruling
 }
 
-/// What is followed from row 0 on is the implementation's own transcript.
-fn same_as_rebuilt(evidence: &Evidence<'_>, ruling: &mut Ruling) {
-    let steps = &evidence.trace.steps;
-    for (step, taken) in steps.iter().enumerate() {
-        let (Op::Follow { join: 0 }, Outcome::Followed { events }) = (&taken.op, &taken.outcome)
-        else {
-            continue;
+/// Applies events. Gives the last state, or the row at which it goes wrong.
+fn follow(
+    stored: &Stored<'_>,
+    join: usize,
+    held: usize,
+    events: &[Live],
+) -> Result<Vec<Shown>, (Option<u64>, String)> {
+    if join >= held {
+        return match events.first() {
+            Some(live) => Err((Some(live.seq), String::from("nothing has come, and it is told"))),
+            None => Ok(Vec::new()),
         };
-        let mut items = Vec::new();
-        events.iter().for_each(|live| apply(&mut items, live));
-        let rebuilt = steps.iter().enumerate().filter_map(|(other, taken)| {
-            let same = evidence.holdings.before[other] == evidence.holdings.before[step];
-            match &taken.outcome {
-                Outcome::Transcript { items } if same => Some((other, items)),
-                _other => None,
+    }
+    let mut state = stored.must(join);
+    let mut rest = events;
+    let stride = (held * held / EFFORT).max(1);
+    for next in join..held {
+        while let Some((live, more)) = rest.split_first() {
+            let place = usize::try_from(live.seq).unwrap_or(usize::MAX);
+            if place > next {
+                break;
             }
-        });
-        for (other, rebuilt) in rebuilt {
-            let rebuilt: Vec<Shown> = rebuilt.iter().map(Shown::of).collect();
-            if rebuilt != items {
-                let message = format!("what was followed is not the transcript of step {other}");
-                ruling.find(Finding::new(Rule::TranscriptLiveEqualsReplay, step, message));
+            if place < next {
+                return Err((Some(live.seq), String::from("its event comes out of turn")));
             }
+            let fault = |what: &str| (Some(live.seq), format!("its event {what}"));
+            apply(&mut state, &live.event).map_err(fault)?;
+            rest = more;
         }
+        let last = next + 1 == held;
+        if (last || next % stride == 0) && stored.must(next + 1) != state {
+            let message = String::from("after it, live shows other than what must show");
+            return Err((Some(next as u64), message));
+        }
+    }
+    match rest.first() {
+        Some(live) => Err((Some(live.seq), String::from("no such row was held"))),
+        None => Ok(state),
     }
 }
 
-fn apply(items: &mut Vec<Shown>, live: &Live) {
-    match &live.event {
+fn apply(state: &mut Vec<Shown>, event: &LiveEvent) -> Result<(), &'static str> {
+    match event {
         LiveEvent::Shown(item) => {
             let item = Shown::of(item);
-            let mates = |held: &Shown| held.part.is_some() && held.row == item.row;
-            let behind = match item.part {
-                Some(_) => items.iter().rposition(mates).map(|last| last + 1),
-                None => None,
+            let behind = match item.slot {
+                Slot::Said | Slot::Thought => last_piece(state, &item.row),
+                Slot::Block(_) | Slot::Marker => None,
             };
-            let at = behind.unwrap_or(items.len());
-            items.insert(at, item);
-            link(items, at..at + 1);
+            link(state, &item)?;
+            state.insert(behind.map_or(state.len(), |at| at + 1), item);
+            Ok(())
         }
-        LiveEvent::Grown { row, part, text } => {
-            for held in items.iter_mut().filter(|held| held.row == *row && held.part == Some(*part))
-            {
-                let mut whole = match &held.content {
-                    Some(Tree::Text(text)) => text.clone(),
-                    Some(_) | None => Text::default(),
-                };
-                whole.push(text);
-                held.content = to_line(&whole).ok().and_then(|line| Tree::parse(&line));
+        LiveEvent::Grown { row, part, text: more } => {
+            let slot = Slot::from(*part);
+            let grows = state.iter_mut().find(|item| item.row == *row && item.slot == slot);
+            match grows.map(|item| &mut item.what) {
+                Some(What::Pieces { text, open: true }) => {
+                    text.push(more);
+                    Ok(())
+                }
+                Some(What::Pieces { .. } | What::Block { .. } | What::Marker { .. }) | None => {
+                    Err("grows pieces that are not open")
+                }
             }
         }
-        LiveEvent::Settled { row, items: whole } => {
-            let whole: Vec<Shown> = whole.iter().map(Shown::of).collect();
-            settle(items, row, whole);
-        }
+        LiveEvent::Settled { row, items } => settle(state, row, items),
     }
 }
 
-fn settle(items: &mut Vec<Shown>, row: &Text, whole: Vec<Shown>) {
-    use crate::record::DeltaPart::{Reasoning, Text as Words};
-    let of_type = |name: &str| {
-        whole.iter().any(|item| {
-            let Some(Tree::Object(fields)) = &item.content else { return false };
-            let kind = fields.iter().find(|(field, _)| **field == *"type");
-            let is = matches!(kind, Some((_, Tree::Text(kind))) if *kind == *name);
-            is && item.link.is_none() && item.kind != "tool-return"
-        })
-    };
-    let (words, thought) = (of_type("text"), of_type("reasoning"));
-    let pieces: Vec<usize> =
-        (0..items.len()).filter(|at| items[*at].row == *row && items[*at].part.is_some()).collect();
-    let gone: BTreeSet<usize> = pieces
+fn settle(state: &mut Vec<Shown>, row: &Text, items: &[Item]) -> Result<(), &'static str> {
+    let items = all(items);
+    let Some(last) = last_piece(state, row) else { return Err("settles what did not stream") };
+    let held: BTreeSet<Slot> = items.iter().filter_map(part_of).collect();
+    let taken: Vec<usize> = state
         .iter()
-        .copied()
-        .filter(|at| match items[*at].part {
-            Some(Words) => words,
-            Some(Reasoning) => thought,
-            None => false,
-        })
+        .enumerate()
+        .filter(|(_, item)| item.row == *row && item.is_open() && held.contains(&item.slot))
+        .map(|(at, _)| at)
         .collect();
-    let end = pieces.last().map_or(items.len(), |last| last + 1);
-    let at = gone.first().copied().unwrap_or(end);
-    for piece in pieces {
-        items[piece].open = false;
-    }
-    let mut place = 0;
-    items.retain(|_| {
-        place += 1;
-        !gone.contains(&(place - 1))
-    });
-    let count = whole.len();
-    items.splice(at..at, whole);
-    link(items, at..at + count);
-}
-
-/// Tells the other half of each new item that it has come.
-fn link(items: &mut [Shown], new: core::ops::Range<usize>) {
-    for at in new {
-        let Some(half) = items[at].link.clone() else { continue };
-        let here = crate::item::Place {
-            row: items[at].row.clone(),
-            block: items[at].block.unwrap_or_default(),
-        };
-        let other =
-            items.iter_mut().find(|held| held.row == half.row && held.block == Some(half.block));
-        if let Some(other) = other {
-            other.link = Some(here);
+    let mut place = taken.first().copied().unwrap_or(last + 1);
+    taken.iter().rev().for_each(|at| drop(state.remove(*at)));
+    for item in state.iter_mut().filter(|item| item.row == *row) {
+        if let What::Pieces { open, .. } = &mut item.what {
+            *open = false;
         }
     }
+    for item in items {
+        link(state, &item)?;
+        state.insert(place, item);
+        place += 1;
+    }
+    Ok(())
+}
+
+/// Of which pieces a block is the whole.
+fn part_of(item: &Shown) -> Option<Slot> {
+    let Some(Tree::Object(members)) = item.content() else { return None };
+    let Some(Tree::Text(kind)) = members.get(&Text::from("type")) else { return None };
+    match kind.as_str() {
+        Some("text") => Some(Slot::Said),
+        Some("reasoning") => Some(Slot::Thought),
+        Some(_) | None => None,
+    }
+}
+
+fn last_piece(state: &[Shown], row: &Text) -> Option<usize> {
+    state
+        .iter()
+        .rposition(|item| item.row == *row && matches!(item.slot, Slot::Said | Slot::Thought))
+}
+
+/// Completes the other half of a card or a return.
+fn link(state: &mut [Shown], item: &Shown) -> Result<(), &'static str> {
+    let Some(other) = item.link() else { return Ok(()) };
+    let half = match item.kind() {
+        Some(Kind::Call) => Kind::Return,
+        Some(Kind::Return | Kind::User | Kind::Assistant | Kind::Reasoning) | None => Kind::Call,
+    };
+    let own: Option<Place> = item.place();
+    let found = state
+        .iter_mut()
+        .find(|shown| shown.kind() == Some(half) && shown.place().as_ref() == Some(other));
+    match found.map(|shown| &mut shown.what) {
+        Some(What::Block { link, .. }) => {
+            *link = own;
+            Ok(())
+        }
+        Some(What::Pieces { .. } | What::Marker { .. }) | None => {
+            Err("names another half that does not show")
+        }
+    }
+}
+
+/// `transcript.monotone`: what showed once shows from then on, in the same order.
+pub(in super::super) fn monotone(evidence: &Evidence<'_>) -> Ruling {
+    let rule = Rule::TranscriptMonotone;
+    let mut ruling = Ruling::default();
+    let looks = looks(evidence);
+    for (index, now) in looks.iter().enumerate() {
+        let earlier = looks[..index].iter().rev();
+        let before = earlier.into_iter().find(|look| {
+            look.snapshot.generation == now.snapshot.generation
+                && look.snapshot.rows <= now.snapshot.rows
+        });
+        let Some(before) = before.filter(|look| look.is_alive()) else { continue };
+        if before.snapshot.rows < now.snapshot.rows && now.is_alive() {
+            ruling.witness();
+        }
+        if let Some((seq, what)) = shrunk(&before.seen, &now.seen) {
+            let message = format!("since step {}, {what}", before.step);
+            ruling.find(Finding::new(rule, now.step, message).row(seq));
+        }
+    }
+    ruling
+}
+
+fn shrunk(before: &[Shown], now: &[Shown]) -> Option<(u64, &'static str)> {
+    let places: BTreeMap<Key, usize> =
+        now.iter().enumerate().map(|(at, item)| (item.key(), at)).collect();
+    let came: BTreeSet<&Text> = now
+        .iter()
+        .filter(|item| matches!(item.slot, Slot::Block(_)))
+        .map(|item| &item.row)
+        .collect();
+    let mut last = None;
+    for item in before {
+        let Some(at) = places.get(&item.key()).copied() else {
+            if item.is_open() && came.contains(&item.row) {
+                continue;
+            }
+            return Some((item.seq, "it is gone"));
+        };
+        if !now[at].continues(item) {
+            return Some((item.seq, "it has changed"));
+        }
+        if last.is_some_and(|last| last > at) {
+            return Some((item.seq, "it has moved"));
+        }
+        last = Some(at);
+    }
+    None
 }

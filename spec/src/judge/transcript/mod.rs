@@ -1,179 +1,137 @@
-//! The judges of chapter `transcript`.
+//! The judges of chapter `transcript`: what was handed over, beside what must show.
 
-mod compare;
-mod due;
 mod live;
+mod look;
+mod must;
+mod pairs;
+mod shown;
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use compare::{Difference, differences};
-use due::{Shown, due};
+pub(super) use live::{live_equals_replay, monotone};
 
 use super::evidence::Evidence;
-use super::held::Snapshot;
 use crate::finding::{Finding, Ruling};
-use crate::op::Outcome;
-use crate::record::{Block, CompactionStage, Event, Row};
+use crate::op::{Op, Outcome};
+use crate::record::{Block, CompactionOutcome, CompactionStage, Event, ReplacementSource, Row};
 use crate::rule::Rule;
+use look::{Look, looks};
+use shown::{Kind, Shown, Slot};
 
-pub(super) use live::live_equals_replay;
-
-/// A transcript that came back, with what it must be.
-struct Told<'a> {
-    step: usize,
-    held: Snapshot,
-    rows: &'a [Row],
-    said: Vec<Shown>,
-    due: Vec<Shown>,
-}
-
-fn told<'a>(evidence: &'a Evidence<'_>) -> impl Iterator<Item = Told<'a>> {
-    evidence.trace.steps.iter().enumerate().filter_map(|(step, taken)| {
-        let Outcome::Transcript { items } = &taken.outcome else { return None };
-        let held = evidence.holdings.before[step]?;
-        let rows = evidence.holdings.rows(held);
-        let said = items.iter().map(Shown::of).collect();
-        Some(Told { step, held, rows, said, due: due(rows) })
-    })
-}
-
-/// The differences that break one rule. `decides` says whether a transcript has
-/// something for the rule to decide.
-fn ruled(evidence: &Evidence<'_>, rule: Rule, decides: fn(&Told<'_>) -> bool) -> Ruling {
+/// What of a rule's own differences there is, and in how many places of the
+/// transcripts it had something to decide. A transcript that shows nothing of what
+/// must show decides nothing.
+fn ruled(evidence: &Evidence<'_>, rule: Rule, decides: impl Fn(&Look<'_>) -> usize) -> Ruling {
     let mut ruling = Ruling::default();
-    for told in told(evidence) {
-        let found = differences(told.rows, &told.said, &told.due);
-        let mine: Vec<Difference> = found.into_iter().filter(|found| found.rule == rule).collect();
-        // What shows nothing keeps nothing.
-        let alive = !told.said.is_empty();
-        ruling.witnesses += usize::from(mine.is_empty() && alive && decides(&told));
-        for Difference { seq, message, .. } in mine {
-            let finding = Finding::new(rule, told.step, message);
-            ruling.find(Finding { seq, ..finding });
+    for look in looks(evidence) {
+        if look.is_alive() {
+            ruling.witnesses += decides(&look);
+        }
+        for breach in look.breaches().into_iter().filter(|breach| breach.rule == rule) {
+            let finding = Finding::new(rule, look.step, breach.message);
+            ruling.find(match breach.seq {
+                Some(seq) => finding.row(seq),
+                None => finding,
+            });
         }
     }
     ruling
 }
 
-/// `transcript.append-origin`: every row of append origin shows, in the order of
-/// the log.
+fn must_show(look: &Look<'_>, wanted: impl Fn(&Shown) -> bool) -> usize {
+    look.must.iter().filter(|item| wanted(item)).count()
+}
+
+fn held(look: &Look<'_>, wanted: impl Fn(&Row) -> bool) -> usize {
+    look.rows().iter().filter(|row| wanted(row)).count()
+}
+
+/// `transcript.append-origin`: every row of append origin shows, once, in the order
+/// of the log. A record that is held has a transcript.
 pub(super) fn append_origin(evidence: &Evidence<'_>) -> Ruling {
-    ruled(evidence, Rule::TranscriptAppendOrigin, |told| !told.due.is_empty())
+    let rule = Rule::TranscriptAppendOrigin;
+    let mut ruling =
+        ruled(evidence, rule, |look| must_show(look, |item| item.slot != Slot::Marker));
+    for (step, taken) in evidence.trace.steps.iter().enumerate() {
+        if let (Op::Transcript {}, Outcome::Refused(_), Some(_)) =
+            (&taken.op, &taken.outcome, evidence.holdings.before[step])
+        {
+            ruling.find(Finding::new(rule, step, "the transcript of a held record is refused"));
+        }
+    }
+    ruling
 }
 
-/// `transcript.marker-per-landing`: each landed compaction adds one marker.
+/// `transcript.marker-per-landing`: one for each landed compaction; none for what
+/// did not land, and none for a better text.
 pub(super) fn marker_per_landing(evidence: &Evidence<'_>) -> Ruling {
-    ruled(evidence, Rule::TranscriptMarkerPerLanding, |told| {
-        let step = |row: &Row| {
-            matches!(&row.event, Event::Compaction(step)
-                if matches!(step.step, CompactionStage::Ended | CompactionStage::Upgraded))
-        };
-        told.rows.iter().any(|row| row.compacts().is_some() || step(row))
+    let unmarked = |row: &Row| match &row.event {
+        Event::Compaction(step) => match step.step {
+            CompactionStage::Upgraded => true,
+            CompactionStage::Ended => step.outcome != Some(CompactionOutcome::Landed),
+            CompactionStage::Started | CompactionStage::Provenance => false,
+        },
+        Event::Message(_)
+        | Event::CallStarted(_)
+        | Event::Result(_)
+        | Event::Turn(_)
+        | Event::Delta(_)
+        | Event::Unknown(_) => false,
+    };
+    ruled(evidence, Rule::TranscriptMarkerPerLanding, |look| {
+        must_show(look, |item| item.slot == Slot::Marker) + held(look, unmarked)
     })
 }
 
-/// `transcript.payload-hidden`: of a summary's text nothing shows.
+/// `transcript.payload-hidden`: what a summary says never shows.
 pub(super) fn payload_hidden(evidence: &Evidence<'_>) -> Ruling {
-    ruled(evidence, Rule::TranscriptPayloadHidden, |told| {
-        told.rows.iter().any(|row| row.compacts().is_some())
-    })
+    ruled(evidence, Rule::TranscriptPayloadHidden, |look| look.summaries())
 }
 
-/// `transcript.silent-replacements`: what is replaced otherwise changes nothing.
+/// `transcript.silent-replacements`: no other replacement shows, or changes what
+/// does.
 pub(super) fn silent_replacements(evidence: &Evidence<'_>) -> Ruling {
-    ruled(evidence, Rule::TranscriptSilentReplacements, |told| {
-        told.rows.iter().any(|row| row.replaces.is_some() && row.compacts().is_none())
+    ruled(evidence, Rule::TranscriptSilentReplacements, |look| {
+        held(look, |row| {
+            let range = row.replaces.as_ref();
+            range.is_some_and(|range| range.source != ReplacementSource::Compaction)
+        })
     })
 }
 
-/// `transcript.tool-pairing`: a card and its return know each other.
+/// `transcript.tool-pairing`: a return belongs to the card of its declaration, and
+/// does not show where that did not.
 pub(super) fn tool_pairing(evidence: &Evidence<'_>) -> Ruling {
-    ruled(evidence, Rule::TranscriptToolPairing, |told| {
-        told.due.iter().any(|shown| shown.kind == "tool-call" || shown.kind == "tool-return")
-    })
+    let is_return = |row: &Row| match &row.event {
+        Event::Message(message) => {
+            message.blocks.iter().any(|block| matches!(block, Block::Result(_)))
+        }
+        Event::Result(_) => true,
+        Event::CallStarted(_)
+        | Event::Compaction(_)
+        | Event::Turn(_)
+        | Event::Delta(_)
+        | Event::Unknown(_) => false,
+    };
+    ruled(evidence, Rule::TranscriptToolPairing, |look| held(look, is_return))
 }
 
 /// `transcript.reasoning-typed`: reasoning shows as reasoning, and nothing else
 /// does.
 pub(super) fn reasoning_typed(evidence: &Evidence<'_>) -> Ruling {
-    ruled(evidence, Rule::TranscriptReasoningTyped, |told| {
-        told.due.iter().any(|shown| shown.kind == "reasoning-message")
+    ruled(evidence, Rule::TranscriptReasoningTyped, |look| {
+        must_show(look, |item| item.kind() == Some(Kind::Reasoning))
     })
 }
 
 /// `transcript.verbatim-hydration`: what shows is what is stored.
 pub(super) fn verbatim_hydration(evidence: &Evidence<'_>) -> Ruling {
-    ruled(evidence, Rule::TranscriptVerbatimHydration, |told| {
-        told.due.iter().any(|shown| shown.block.is_some())
+    ruled(evidence, Rule::TranscriptVerbatimHydration, |look| {
+        must_show(look, |item| item.kind().is_some())
     })
 }
 
-/// `transcript.audience`: a row shows to people if it is for them.
+/// `transcript.audience`: who a row is for is declared on the row.
 pub(super) fn audience(evidence: &Evidence<'_>) -> Ruling {
-    ruled(evidence, Rule::TranscriptAudience, |told| {
-        told.rows.iter().any(|row| {
-            let content = match &row.event {
-                Event::Message(message) => {
-                    message.blocks.iter().any(|block| !matches!(block, Block::Authority(_)))
-                }
-                Event::Result(_) | Event::Delta(_) => true,
-                Event::CallStarted(_)
-                | Event::Compaction(_)
-                | Event::Turn(_)
-                | Event::Unknown(_) => false,
-            };
-            content && row.replaces.is_none() && row.audience.is_some()
-        })
+    ruled(evidence, Rule::TranscriptAudience, |look| {
+        held(look, |row| row.is_append() && row.audience.is_some())
     })
-}
-
-/// `transcript.monotone`: what was shown stays, where it was and as it was; cards
-/// are completed and pieces become whole.
-pub(super) fn monotone(evidence: &Evidence<'_>) -> Ruling {
-    let rule = Rule::TranscriptMonotone;
-    let mut ruling = Ruling::default();
-    let mut earlier: Option<Told<'_>> = None;
-    for now in told(evidence) {
-        if let Some(before) = &earlier
-            && before.held.generation == now.held.generation
-            && before.rows.len() < now.rows.len()
-            && !before.said.is_empty()
-        {
-            match shrunk(before, &now) {
-                Some((seq, message)) => {
-                    ruling.find(Finding::new(rule, now.step, message).row(seq));
-                }
-                None => ruling.witness(),
-            }
-        }
-        earlier = Some(now);
-    }
-    ruling
-}
-
-/// The first item that is gone, moved or changed, other than by completion.
-fn shrunk(before: &Told<'_>, now: &Told<'_>) -> Option<(u64, String)> {
-    let mut from = 0;
-    for old in &before.said {
-        let same = now.said[from..].iter().position(|new| new.key() == old.key());
-        let whole = |new: &Shown| new.row == old.row && new.part.is_none();
-        let Some(at) = same else {
-            // Pieces give way to their whole, wherever in the group that begins.
-            if old.part.is_some() && now.said.iter().any(whole) {
-                continue;
-            }
-            return Some((old.seq, format!("an item of `{}` was shown and is gone", old.row)));
-        };
-        let new = &now.said[from + at];
-        let changed = old.kind != new.kind
-            || old.part.is_none() && old.content != new.content
-            || old.link.is_some() && old.link != new.link;
-        if changed {
-            return Some((old.seq, format!("an item of `{}` was shown otherwise before", old.row)));
-        }
-        from += at + 1;
-    }
-    None
 }
