@@ -131,7 +131,7 @@ fn fixtures_that_are_none() {
         (
             &OPEN_CALL.replace("\"replay\": {}", "\"reply\": {}"),
             "steps[1]: holds no op; it needs one of `load`, `open`, `append`, `read`, `log`, \
-             `restart`, `replay`, `request`",
+             `restart`, `replay`, `request`, `context`, `input`, `compact`, `clear`, `upgrade`, `transcript`, `follow`, `page`, `window`",
         ),
         (
             &OPEN_CALL.replace("\"replay\": {}", "\"replay\": {\"vision\": false}"),
@@ -143,7 +143,7 @@ fn fixtures_that_are_none() {
                 "\"replay\": {}, \"expect\": {\"outcom\": \"replayed\"}",
             ),
             "steps[1].expect: unknown field `outcom`, expected one of `outcome`, `code`, `seq`, \
-             `next`, `damage`, `anomalies`, `constraints`, `reference`",
+             `next`, `damage`, `anomalies`, `constraints`, `taken`, `reference`",
         ),
         (
             &OPEN_CALL.replace("\"replay\": {}", "\"replay\": {\"target\": \"anthropic\"}"),
@@ -252,7 +252,8 @@ fn names_that_are_none() {
         ),
         (
             &["run", "--chapter", "recall"],
-            "there is no chapter `recall` with rules; there are `record`, `replay`, `authority`",
+            "there is no chapter `recall` with rules; there are `record`, \
+             `compaction`, `replay`, `authority`, `transcript`, `page`",
         ),
         (&["run", "--timeout", "-1"], "unexpected argument '-1' found"),
         (&["run", "--timeout", "NaN"], "must be a number of seconds, above 0 and up to 86400"),

@@ -12,14 +12,14 @@ fn without_a_command_the_reference_is_run() {
     let output = onrecord(&["--fixtures", folder.path().to_str().unwrap()]);
     assert_eq!(
         stdout(&output),
-        " chapter    rules  declared  executed  passed  failed  warned  expected  unsupported  errors
- record         0         0         0       0       0       0         0            0       0
- compaction     0         0         0       0       0       0         0            0       0
- replay         2         2         2       2       0       0         0            0       0
- authority      0         0         0       0       0       0         0            0       0
- transcript     0         0         0       0       0       0         0            0       0
- page           0         0         0       0       0       0         0            0       0
- all            2         2         2       2       0       0         0            0       0
+        " chapter     rules  declared  executed  passed  failed  warned  expected  unsupported  errors
+ record          0         0         0       0       0       0         0            0       0
+ compaction      0         0         0       0       0       0         0            0       0
+ replay          2         2         2       2       0       0         0            0       0
+ authority       0         0         0       0       0       0         0            0       0
+ transcript      0         0         0       0       0       0         0            0       0
+ page            0         0         0       0       0       0         0            0       0
+ all             2         2         2       2       0       0         0            0       0
 
 reference: 2 checks of 2 rules, 2 executed: 2 passed. All holds.
 "

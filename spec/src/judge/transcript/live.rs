@@ -92,6 +92,7 @@ fn follow(
     if join >= held {
         return match events.first() {
             Some(live) => Err((Some(live.seq), String::from("nothing has come, and it is told"))),
+            None if join == held => Ok(stored.must(held)),
             None => Ok(Vec::new()),
         };
     }
