@@ -1,4 +1,4 @@
-// What the Node adapters share: the protocol's loop, and the rows as plain messages.
+// What the Node adapters share: the protocol's loop, the rows as plain messages, and trimming to a budget.
 //
 // Nothing here repairs a record. What a list of messages cannot hold is answered `unsupported`, with the reason.
 
@@ -12,6 +12,15 @@ const FIELDS = { text: ["text"], reasoning: ["text"], image: ["media_type"], cal
 const OPTIONAL = { token: "string", encrypted: "boolean", from: "object", error: "boolean", name: "string", data: "string", url: "string" };
 
 class Unsupported extends Error {}
+
+/** The library itself threw, or says no: a verdict on the library. */
+export class Refused extends Error {
+  constructor(code, detail, seq) {
+    super(detail);
+    this.code = code;
+    this.seq = seq;
+  }
+}
 
 /** Answers `unsupported` where the library has no place for something. */
 export function need(has, reason) {
@@ -34,7 +43,8 @@ function taken(row, seq, ids) {
   return { role, blocks };
 }
 
-function check(block, role) {
+/** Answers `unsupported` where a block has no shape that this role's message could hold. */
+export function check(block, role) {
   need(BLOCKS[role].includes(block?.type), `the library's ${role} message has no place for a block \`${block?.type}\``);
   const shaped = FIELDS[block.type].every((field) => typeof block[field] === "string")
     && Object.entries(OPTIONAL).every(([field, form]) => !(field in block) || typeof block[field] === form)
@@ -59,7 +69,9 @@ class Held {
   next = 0;
   messages = [];
   ids = new Set();
+  /** The library's messages, and of each the id of the row that it was made of. */
   history = [];
+  owners = [];
 
   append(expect, rows, convert) {
     need(expect === this.next, "a list of messages has no seq that a writer could expect");
@@ -70,10 +82,27 @@ class Held {
       ids.add(row.id);
     }
     named([...this.messages, ...messages]);
-    this.history.push(...convert(messages));
+    for (const [index, message] of messages.entries()) {
+      const made = convert([message]);
+      this.history.push(...made);
+      this.owners.push(...made.map(() => rows[index].id));
+    }
     this.messages.push(...messages);
     this.ids = ids;
     this.next += rows.length;
+  }
+
+  /** Lets the library's own `trim(history, budget)` choose which of its messages stay, by their places. */
+  trim({ cut, end }, trim) {
+    need(cut?.budget && end?.summary, "the library can trim its list of messages, and no more: it replaces no range, and nothing is open meanwhile");
+    const stays = new Set(trim(this.history, cut.budget));
+    const kept = new Set(this.owners.filter((_, place) => stays.has(place)));
+    const parts = this.owners.some((row, place) => kept.has(row) && !stays.has(place));
+    need(!parts, "the library lets go of a part of what one row holds, and that is no row that left");
+    const taken = [...new Set(this.owners)].filter((row) => !kept.has(row));
+    this.history = this.history.filter((_, place) => stays.has(place));
+    this.owners = this.owners.filter((row) => kept.has(row));
+    return { changed: { next: this.next, rows: [], taken } };
   }
 
   /** The names of the tools that were called: a request offers them. */
@@ -83,14 +112,13 @@ class Held {
 }
 
 /**
- * Answers until the input ends. The library's part: `convert(messages)` gives its own messages, `reread(history)` writes
- * them as it stores them and reads them again, `replay(history, calls, params)` gives an outcome.
+ * Answers until the input ends, for a library that keeps a list of messages. Its part: `convert(messages)` gives its own
+ * messages, `reread(history)` writes them as it stores them and reads them again, `replay(history, calls, params)` gives an
+ * outcome, `trim(history, budget)` the places of the messages that stay.
  */
-export async function serve(hello, { convert, reread, replay }) {
+export async function serve(hello, { convert, reread, replay, trim }) {
   let held;
-  async function perform(method, { header, rows, expect, ...params }) {
-    if (method === "hello") return hello;
-    if (!hello.ops.includes(method)) return undefined;
+  await answer(hello, async (method, { header, rows, expect, ...params }) => {
     if (method === "load") {
       held = undefined; // what cannot be taken leaves nothing of what was before
       need(!header || (header.onrecord === 1 && !header.records_call_starts),
@@ -100,24 +128,32 @@ export async function serve(hello, { convert, reread, replay }) {
       held = fresh;
       return { loaded: { next: held.next } };
     }
-    if (!held) return { refused: { code: "no-record", detail: "nothing is loaded" } };
+    if (!held) throw new Refused("no-record", "nothing is loaded");
     if (method === "replay") return replay(held.history, held.calls, params);
+    if (method === "compact") return held.trim(params, trim);
     if (method === "append") {
       held.append(expect, rows, convert);
       return { appended: { next: held.next } };
     }
     held.history = reread(held.history);
     return { loaded: { next: held.next } };
-  }
+  });
+}
+
+/** The protocol's loop: `perform(method, params)` gives an outcome, for each method that `hello` lists. */
+export async function answer(hello, perform) {
   for await (const line of createInterface({ input: process.stdin })) {
     const { id, method, params = {} } = JSON.parse(line);
     const answer = { jsonrpc: "2.0", id };
     try {
-      answer.result = await perform(method, params);
-      if (answer.result === undefined) answer.error = { code: -32601, message: `no method ${method}` };
+      if (method === "hello") answer.result = hello;
+      else if (hello.ops.includes(method)) answer.result = await perform(method, params);
+      else answer.error = { code: -32601, message: `no method ${method}` };
     } catch (fault) {
       if (fault instanceof Unsupported) {
         answer.result = { unsupported: { reason: fault.message } };
+      } else if (fault instanceof Refused) {
+        answer.result = { refused: { code: fault.code, seq: fault.seq, detail: fault.message } };
       } else {
         console.error(fault);
         answer.error = { code: -32000, message: `${fault.name}: ${fault.message}` };

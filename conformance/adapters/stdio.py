@@ -1,4 +1,5 @@
-"""What the Python adapters share: the protocol's loop, the rows as plain messages, and the wire that captures a body.
+"""What the Python adapters share: the protocol's loop, the rows as plain messages, trimming to a budget, and the wire that
+captures a body.
 
 Nothing here repairs a record. What a list of messages cannot hold is answered `unsupported`, with the reason.
 """
@@ -30,9 +31,10 @@ class Refused(Exception):
     """The library itself threw on the history."""
 
 
-def serve(hello, convert, reread, replay):
+def serve(hello, convert, reread, replay, trim):
     """Answers until the input ends. The library's part: `convert(messages)` gives its own messages, `reread(history)`
-    writes them with its own storage format and reads them again, `replay(history, calls, params)` gives the payload."""
+    writes them with its own storage format and reads them again, `replay(history, calls, params)` gives the payload,
+    `trim(history, budget)` the messages that stay."""
     held = None
     for line in sys.stdin:
         request = json.loads(line)
@@ -52,6 +54,8 @@ def serve(hello, convert, reread, replay):
             elif method == "append":
                 held.append(params["expect"], params["rows"])
                 answer["result"] = {"appended": {"next": held.next}}
+            elif method == "compact":
+                answer["result"] = {"changed": {"next": held.next, "rows": [], "taken": held.trim(params, trim)}}
             elif method == "restart":
                 held.history = reread(held.history)
                 answer["result"] = {"loaded": {"next": held.next}}
@@ -74,7 +78,8 @@ class Held:
     def __init__(self, header, rows, convert):
         if header and (header.get("onrecord") != 1 or header.get("records_call_starts")):
             raise Unsupported("a list of messages has no header: no version, no promise about call starts")
-        self.next, self.messages, self.ids, self.history, self.convert = 0, [], set(), [], convert
+        self.next, self.messages, self.ids, self.convert = 0, [], set(), convert
+        self.history, self.owners = [], []  # the library's messages, and of each the id of the row that it was made of
         self.append(0, rows)
 
     def append(self, expect, rows):
@@ -85,8 +90,28 @@ class Held:
             messages.append(taken(seq, row, self.ids | ids))
             ids.add(row["id"])
         named(self.messages + messages)
-        self.history = self.history + self.convert(messages)
+        made = [(message, row["id"]) for row, whole in zip(rows, messages) for message in self.convert([whole])]
+        self.history = self.history + [message for message, _ in made]
+        self.owners = self.owners + [owner for _, owner in made]
         self.next, self.messages, self.ids = self.next + len(rows), self.messages + messages, self.ids | ids
+
+    def trim(self, params, trim):
+        """Lets the library's own trimming choose what stays. Gives the ids of the rows of which nothing is left."""
+        budget = (params.get("cut") or {}).get("budget")
+        if not budget or "summary" not in (params.get("end") or {}):
+            raise Unsupported("the library can trim its list of messages, and no more: it replaces no range, and nothing "
+                              "is open meanwhile")
+        stays = {id(message) for message in trim(self.history, budget)}
+        places = [place for place, message in enumerate(self.history) if id(message) in stays]
+        if len(places) != len(stays):
+            raise Unsupported("the library trims by messages of its own making, and not by those that it was given")
+        kept = {self.owners[place] for place in places}
+        if sum(owner in kept for owner in self.owners) != len(places):
+            raise Unsupported("the library lets go of a part of what one row holds, and that is no row that left")
+        taken = [owner for owner in dict.fromkeys(self.owners) if owner not in kept]
+        self.history = [self.history[place] for place in places]
+        self.owners = [self.owners[place] for place in places]
+        return taken
 
     def calls(self):
         """The names of the tools that were called: a request offers them."""

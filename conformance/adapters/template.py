@@ -19,7 +19,9 @@ HELLO = {
     "name": "my-program",
     "version": "1.0.0",  # with the pinned versions of the libraries that it uses
     "language": "python",
-    "ops": ["load", "replay"],  # name `append`, `read`, `restart`, `open`, `log`, `request` here as you write them below
+    # Name others here as you write them below. A record: `append`, `read`, `restart`, `open`, `log`. A wire: `request`, `input`.
+    # Letting go: `context`, `compact`, `clear`, `upgrade`. People: `transcript`, `follow`. A part at a time: `page`, `window`.
+    "ops": ["load", "replay"],
     "targets": ["openai-chat"],
     "reports": [],  # `anomalies` and `constraints`, if it tells them with a replay
     "wordings": {},  # like {"did_not_complete": ["was interrupted"]}, if it uses words of its own

@@ -95,8 +95,9 @@ fn cleared(row: &Row, older: usize) -> Option<Event> {
         | Event::Unknown(_) => vec![],
     };
     let mut changed = false;
-    for result in results.into_iter().take(older) {
-        let notice = Text::from(wording::cleared(result.name.as_ref()).as_str());
+    for (at, result) in results.into_iter().take(older).enumerate() {
+        let notice = wording::cleared(result.name.as_ref(), &row.id, at);
+        let notice = Text::from(notice);
         let notice = vec![Content::Text(TextBlock { text: notice, extra: Extra::default() })];
         if size(&result.content) > size(&notice) && !(was_cleared && is_notice(&result.content)) {
             result.content = notice;

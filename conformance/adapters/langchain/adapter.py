@@ -16,18 +16,21 @@ os.environ["LANGSMITH_TRACING"] = os.environ["LANGCHAIN_TRACING_V2"] = "false"  
 
 from langchain_anthropic import ChatAnthropic  # noqa: E402
 from langchain_core.exceptions import OutputParserException  # noqa: E402
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, messages_from_dict, messages_to_dict  # noqa: E402
+from langchain_core.messages import (  # noqa: E402
+    AIMessage, HumanMessage, ToolMessage, messages_from_dict, messages_to_dict, trim_messages)
 from langchain_core.output_parsers.openai_tools import make_invalid_tool_call, parse_tool_call  # noqa: E402
 from langchain_openai import ChatOpenAI  # noqa: E402
 
 PINS = ("langchain-core", "langchain-openai", "langchain-anthropic", "openai", "anthropic")
 HELLO = {
     "name": "langchain", "language": "python", "version": ", ".join(f"{name} {version(name)}" for name in PINS),
-    "ops": ["load", "append", "restart", "replay"], "targets": ["openai-chat", "anthropic"],
+    "ops": ["load", "append", "restart", "replay", "compact"], "targets": ["openai-chat", "anthropic"],
     "limits": [
         "the library keeps a list of messages, not a record: no seq, no ranges, no turn boundaries, no call starts",
         "the library cannot be told that a model sees no images, or that a tool still runs",
         "ChatOpenAI has no field for plain reasoning; its documentation names other packages for that",
+        "it trims with trim_messages, and the options that its documentation recommends; it counts messages with `len` and "
+        "tokens with its own `approximate`",
     ],
 }
 WIRE = stdio.Wire()
@@ -48,6 +51,13 @@ def replay(history, calls, params):
             {"type": "function", "function": {"name": name, "description": name, "parameters": {"type": "object"}}}
             for name in calls])
     return WIRE.sent_by(lambda: model.invoke(history))
+
+
+def trim(history, budget):
+    """What `trim_messages` leaves, which is to begin with a person and to end with what is newest."""
+    counter, most = (len, budget["messages"]) if "messages" in budget else ("approximate", budget["tokens"])
+    return trim_messages(history, max_tokens=most, token_counter=counter, strategy="last", start_on="human",
+                         include_system=True, allow_partial=False)
 
 
 def model_for(target, profile):
@@ -142,4 +152,4 @@ def alone(parts):
     return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
 
 
-stdio.serve(HELLO, convert, reread, replay)
+stdio.serve(HELLO, convert, reread, replay, trim)

@@ -14,25 +14,29 @@ from importlib.metadata import version
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import stdio  # noqa: E402  (first: it takes standard output for the protocol)
 
+from pydantic_ai.capabilities import ProcessHistory  # noqa: E402
 from pydantic_ai.messages import (  # noqa: E402
     BinaryContent, FilePart, ImageUrl, ModelMessagesTypeAdapter, ModelRequest, ModelResponse, TextPart, ThinkingPart,
     ToolCallPart, ToolReturnPart, UserPromptPart, repair_messages)
-from pydantic_ai.models import ModelRequestParameters  # noqa: E402
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters  # noqa: E402
 from pydantic_ai.models.anthropic import AnthropicModel  # noqa: E402
 from pydantic_ai.models.openai import OpenAIChatModel  # noqa: E402
 from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: E402
 from pydantic_ai.providers.openai import OpenAIProvider  # noqa: E402
-from pydantic_ai.tools import ToolDefinition  # noqa: E402
+from pydantic_ai.tools import RunContext, ToolDefinition  # noqa: E402
+from pydantic_ai.usage import RunUsage  # noqa: E402
 
 PINS = ("pydantic-ai-slim", "openai", "anthropic")
 HELLO = {
     "name": "pydantic-ai", "language": "python", "version": ", ".join(f"{name} {version(name)}" for name in PINS),
-    "ops": ["load", "append", "restart", "replay"], "targets": ["openai-chat", "anthropic"],
+    "ops": ["load", "append", "restart", "replay", "compact"], "targets": ["openai-chat", "anthropic"],
     "wordings": {"did_not_complete": ["The tool call was interrupted"], "unseen": ["was not sent"],
                  "invalid_arguments": ["INVALID_JSON"]},
     "limits": [
         "the library keeps a list of messages, not a record: no seq, no ranges, no turn boundaries, no call starts",
         "the library repairs a last response's open calls before each request, also where a tool still runs",
+        "it trims with ProcessHistory, and the processor that its documentation shows: the last so many messages; no budget "
+        "in tokens",
     ],
 }
 WIRE = stdio.Wire()
@@ -67,6 +71,19 @@ def replay(history, calls, params):
         LOOP.run_until_complete(model.request(repair_messages(prepared), settings, request))
 
     return WIRE.sent_by(send)
+
+
+def trim(history, budget):
+    """What a processor that keeps the last messages leaves, run as before a request."""
+    if "messages" not in budget:
+        raise stdio.Unsupported("the processor that the library's documentation shows counts messages, not tokens")
+    most = budget["messages"]
+    model, _ = model_for("openai-chat", {"vision": True, "plain_reasoning": "refused"})
+    keep_last = ProcessHistory(lambda messages: messages[len(messages) - most:] if len(messages) > most else messages)
+    run = RunContext(deps=None, model=model, usage=RunUsage(), messages=list(history))
+    request = ModelRequestContext(
+        model=model, messages=list(history), model_settings=None, model_request_parameters=ModelRequestParameters())
+    return LOOP.run_until_complete(keep_last.before_model_request(run, request)).messages
 
 
 def model_for(target, profile):
@@ -136,4 +153,4 @@ def image(block):
         raise stdio.Unsupported(f"the library holds an image as bytes, and this is no base64: {error}") from error
 
 
-stdio.serve(HELLO, convert, reread, replay)
+stdio.serve(HELLO, convert, reread, replay, trim)

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { need, serve } from "../stdio.mjs";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
-import { generateText, jsonSchema, tool } from "ai";
+import { generateText, jsonSchema, pruneMessages, tool } from "ai";
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
 globalThis.fetch = () => {
@@ -16,11 +16,12 @@ globalThis.fetch = () => {
 const pins = createRequire(import.meta.url)("./package.json").dependencies;
 const hello = {
   name: "vercel-ai", language: "javascript", version: Object.entries(pins).map(([name, at]) => `${name} ${at}`).join(", "),
-  ops: ["load", "append", "restart", "replay"], targets: ["openai-chat", "anthropic"],
+  ops: ["load", "append", "restart", "replay", "compact"], targets: ["openai-chat", "anthropic"],
   limits: [
     "the library keeps a list of messages, not a record: no seq, no ranges, no turn boundaries, no call starts",
     "the library cannot be told that a model sees no images, or that a tool still runs",
     "openai.chat has no field for plain reasoning; other provider packages have one",
+    "it trims with pruneMessages, which takes calls and results and leaves what was said: no budget in tokens, and a budget in messages only where that keeps to it",
   ],
 };
 
@@ -84,7 +85,21 @@ async function replay(history, calls, { target, profile }) {
   return { replayed: { payload: { ...(system !== undefined && { system }), messages: sent } } };
 }
 
+const PLACE = Symbol("place");
+
+/** The places that `pruneMessages` leaves, which takes the calls and results before the last so many messages. */
+function trim(history, { messages: most }) {
+  need(most !== undefined, "pruneMessages counts messages, not tokens");
+  if (history.length <= most) return history.keys();
+  const marked = history.map((message, place) => ({ ...message, [PLACE]: place }));
+  const pruned = pruneMessages({ messages: marked, toolCalls: most === 0 ? "all" : `before-last-${most}-messages`, emptyMessages: "remove" });
+  need(pruned.length <= most, "pruneMessages takes calls and results and no other message, so the library has no means to keep to this budget");
+  need(pruned.every((message) => message.content.length === history[message[PLACE]].content.length),
+    "pruneMessages takes calls out of messages whose text stays, and that is no row that left");
+  return pruned.map((message) => message[PLACE]);
+}
+
 const convert = (messages) => messages.flatMap(converted);
 const reread = (history) => JSON.parse(JSON.stringify(history));
 
-await serve(hello, { convert, reread, replay });
+await serve(hello, { convert, reread, replay, trim });

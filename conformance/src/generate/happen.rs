@@ -92,6 +92,12 @@ impl Maker {
             }
             event
         };
+        if let Some(open) = self.open_compaction.take() {
+            let abandoned = json!({
+                "type": "compaction", "compaction": open, "step": "ended", "outcome": "abandoned",
+            });
+            self.push(abandoned);
+        }
         self.push(step("started", json!({ "agent": "tidier", "mode": "model" })));
         self.push(step("provenance", json!({ "rows": rows })));
         if self.one_in(3) {
@@ -99,7 +105,10 @@ impl Maker {
             self.user_message();
         }
         match self.rng.u32(0..6) {
-            0 => self.reached(State::OpenCompaction),
+            0 => {
+                self.reached(State::OpenCompaction);
+                self.open_compaction = Some(id);
+            }
             1 => {
                 self.reached(State::FailedCompaction);
                 self.push(step("ended", json!({ "outcome": "failed", "reason": "no answer" })));

@@ -70,6 +70,8 @@ struct Maker {
     ids: Vec<String>,
     /// The ids of the summaries so far.
     summaries: Vec<String>,
+    /// The compaction that began and did not end.
+    open_compaction: Option<String>,
     strings: u32,
     states: BTreeSet<State>,
 }

@@ -8,6 +8,7 @@ mod baselines;
 mod command_line;
 mod fakes;
 mod fixtures;
+mod harness_logs;
 mod hostile;
 mod live;
 mod reports;

@@ -104,9 +104,12 @@ pub(crate) fn joined<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> Cow<'
 }
 
 /// In the place of a result's bulk (`compaction.clearing-keeps-calls`).
-pub(crate) fn cleared(tool: Option<&Text>) -> String {
-    match tool {
-        Some(tool) => format!("[The output of {tool} {CLEARED} to save space.]"),
-        None => format!("[The output of this tool {CLEARED} to save space.]"),
-    }
+/// It says where the original is, which can be found by it, and is like no other.
+pub(crate) fn cleared(tool: Option<&Text>, row: &Text, result: usize) -> String {
+    let tool = tool.map_or_else(|| String::from("this tool"), |tool| format!("{tool}"));
+    let place = match result {
+        0 => format!("row {row}"),
+        _later => format!("row {row}, result {result}"),
+    };
+    format!("[The output of {tool} {CLEARED} to save space; it is kept in {place}.]")
 }

@@ -16,6 +16,7 @@ use crate::json::Tree;
 use crate::record::Call;
 use crate::rule::Rule;
 use crate::target::Target;
+use crate::text::Text;
 use crate::wire::WireRole;
 
 /// `replay.one-declaration`: the calls of one stored message are declared, all of
@@ -126,18 +127,28 @@ fn takes_id(target: Target, id: &str) -> bool {
     }
 }
 
+/// What of a record a replay is of: how many replacements, which stretch, how many
+/// cuts without a row.
+type View<'a> = (usize, Option<(&'a Text, &'a Text)>, usize);
+
 /// `replay.ids-valid`: an id that the target refuses crosses as one that it
 /// takes, of this call alone, the same on every replay.
 pub(in super::super) fn ids_valid(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
     // What each call was named on an earlier replay: by record, target, row and block.
     // A replacement may free an id, so only replays with the same ones compare.
-    let mut earlier: BTreeMap<(usize, usize, Target, u64, usize), &str> = BTreeMap::new();
+    let mut earlier: BTreeMap<(usize, View<'_>, Target, u64, usize), &str> = BTreeMap::new();
     for crossing in &evidence.crossings {
         let target = crossing.asked.replay.target;
         let step = crossing.asked.step;
         let generation = evidence.holdings.before[step].map_or(0, |held| held.generation);
+        // So does what was let go of, and a stretch that is replayed alone.
         let replacements = crossing.rows.iter().filter(|row| row.replaces.is_some()).count();
+        let view = (
+            replacements,
+            crossing.asked.stretch,
+            evidence.holdings.before[step].map_or(0, |held| held.cuts),
+        );
         let mut taken: BTreeMap<(usize, &str), &Call> = BTreeMap::new();
         let mut raw_ids = BTreeSet::new();
         for (at, piece, call) in crossing.context.calls() {
@@ -166,7 +177,7 @@ pub(in super::super) fn ids_valid(evidence: &Evidence<'_>) -> Ruling {
                     told(call)
                 )));
             }
-            let key = (generation, replacements, target, piece.seq, piece.block);
+            let key = (generation, view, target, piece.seq, piece.block);
             if let Some(before) = earlier.insert(key, id).filter(|before| *before != id) {
                 ruling.find(finding(format!(
                     "{} crossed as {before:?} on an earlier replay and crosses as {id:?} now",

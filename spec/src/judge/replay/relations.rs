@@ -128,7 +128,13 @@ fn first_change(before: &Crossing<'_>, now: &Crossing<'_>) -> Option<(String, St
                     continue;
                 }
             }
-            Excuse::ForNow => continue,
+            Excuse::ForNow => {
+                // A message that is still streamed grows in its place.
+                if new.peek().is_some_and(|(_, (_, held))| has_grown(part, held)) {
+                    new.next();
+                }
+                continue;
+            }
             // What the former answer had brought along goes with it.
             Excuse::None if answered && is_brought(before, at, part) => continue,
             Excuse::None => {}
@@ -153,6 +159,14 @@ fn is_brought(crossing: &Crossing<'_>, at: usize, part: &Part) -> bool {
 fn was_trimmed(before: &Part, now: &Part) -> bool {
     match (&before.body, &now.body) {
         (Body::Text(before), Body::Text(now)) => now.trim_end() == before,
+        _other => false,
+    }
+}
+
+/// True if a text is the same and more.
+fn has_grown(before: &Part, now: &Part) -> bool {
+    match (&before.body, &now.body) {
+        (Body::Text(before), Body::Text(now)) => now.starts_with(before.as_str()),
         _other => false,
     }
 }
