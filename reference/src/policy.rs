@@ -81,12 +81,9 @@ fn within(
     }
     let edges = balance.edges();
     let mut cut = None;
-    let mut frees = false;
     for (at, row) in balance.rows.iter().enumerate().take_while(|(at, _)| !live[*at]) {
         left -= weight(row);
-        // To replace a summary alone would free nothing, again and again.
-        frees |= is_content(row) && row.compacts().is_none();
-        if edges[at + 1] && frees {
+        if edges[at + 1] {
             cut = Some(0..=at);
             if left <= most {
                 break;
@@ -101,8 +98,7 @@ fn within(
             Err(refusal(RefusalCode::LiveRound, None, detail.into()))
         }
         None => {
-            let detail = "no edge of the context separates nothing and frees something \
-                          (compaction.balanced-cut)";
+            let detail = "no edge of the context separates nothing (compaction.balanced-cut)";
             Err(refusal(RefusalCode::Unbalanced, None, detail.into()))
         }
     }

@@ -44,7 +44,8 @@ impl Maker {
                 self.reached(State::ArgumentsNoObject);
                 format!("[\"{argument}\"]")
             }
-            2 => {
+            // Two calls with one id and nothing in them could not be told apart.
+            2 if !self.ids.contains(&id) => {
                 self.reached(State::NoArguments);
                 String::new()
             }

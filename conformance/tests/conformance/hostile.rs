@@ -15,7 +15,7 @@ use onrecord::spec::target::{PlainReasoning, Profile, Target};
 const RECORDS: u64 = 20_000;
 
 /// How many records are compacted, cleared, followed and paged at random.
-const DRIVEN: u64 = 6_000;
+const DRIVEN: u64 = 3_000;
 /// How many steps each of these takes.
 const STEPS: usize = 14;
 
