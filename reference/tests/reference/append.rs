@@ -128,14 +128,16 @@ fn a_refused_append_says_why_and_stores_nothing() {
             vec![row(4, &replacing(&plain, &["r2", "r3"], ["r2", "r3"]))],
             RefusalCode::NotInContext,
             Some(4),
-            "row 4 replaces `r3` and not the row before it in the context (compaction.replaces-range)",
+            "row 4 replaces `r3`, which does not come behind the row before \
+             (compaction.replaces-range)",
         ),
         (
             4,
             vec![row(4, &plain), row(5, &replacing(&plain, &["r3", "r4"], ["r3", "r4"]))],
-            RefusalCode::NotInContext,
+            RefusalCode::Uncited,
             Some(5),
-            "row 5 replaces `r4` and not the row before it in the context (compaction.replaces-range)",
+            "row 5 replaces rows up to `r4` and leaves out one before it \
+             (compaction.replaces-range)",
         ),
         (
             4,

@@ -9,7 +9,10 @@
 )]
 
 mod append;
+mod live;
 mod load;
+mod pages;
+mod random;
 mod situations;
 mod small_scope;
 
