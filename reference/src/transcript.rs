@@ -28,7 +28,7 @@ pub fn transcript(record: &Record) -> Result<Vec<Item>, serde_json::Error> {
             items.push(marker(row));
         } else if let Some(stream) = begins(&streams, row) {
             show_stream(record, stream, &links, &mut items)?;
-        } else if !streams.get(&row.id).is_some_and(|stream| stream.whole == Some(place)) {
+        } else if streams.get(&row.id).is_none_or(|stream| stream.whole != Some(place)) {
             items.extend(items_of(record, place, &links)?);
         }
     }

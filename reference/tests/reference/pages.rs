@@ -78,20 +78,20 @@ fn pages_joined_are_the_record_whatever_the_limit() {
         for limit in (1..=rows.len() + 1).chain([1 << 40]) {
             let (mut end, mut before) = (rows.len(), None);
             loop {
-                let page = page_of(&record, limit, before.as_ref());
+                let found = page_of(&record, limit, before.as_ref());
                 let begins = start(record.rows(), end, limit);
                 let why = || format!("record {at}, limit {limit}, to row {end}: {rows:#?}");
                 assert_eq!(
-                    texts(page.rows.iter().map(|row| &**row)),
+                    texts(found.rows.iter().map(|row| &**row)),
                     all[begins..end],
                     "{}",
                     why()
                 );
-                assert_eq!(page.upto, rows.len() as u64);
-                assert_eq!((page.older, page.before.is_some()), (begins > 0, begins > 0));
+                assert_eq!(found.upto, rows.len() as u64);
+                assert_eq!((found.older, found.before.is_some()), (begins > 0, begins > 0));
                 moved += usize::from(begins > 0 && !is_message(&record.rows()[begins]));
                 end = begins;
-                before = page.before;
+                before = found.before;
                 if before.is_none() {
                     break;
                 }
@@ -110,7 +110,7 @@ fn a_cursor_holds_for_as_long_as_the_record() {
     let newest = page_of(&record, 1, None);
     let cursor = newest.before.unwrap();
     let before = page_of(&record, 2, Some(&cursor));
-    let held = |page: &Page| texts(page.rows.iter().map(|row| &**row)).join("\n");
+    let held = |found: &Page| texts(found.rows.iter().map(|row| &**row)).join("\n");
     assert_eq!(held(&before), texts(record.read(1, Some(2))).join("\n"));
     let summary = user("sum").replacen(
         '{',

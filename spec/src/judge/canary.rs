@@ -143,7 +143,16 @@ impl Needles {
         let by_id = |id: &crate::text::Text| rows.iter().find(|row| row.id == *id);
         for (summary, text) in super::context::upgrades(rows) {
             if let Some(row) = by_id(summary) {
-                needles.add(row.seq, Class::Said(Role2::User), &text.to_unicode());
+                let role = match &row.event {
+                    Event::Message(message) => message.role,
+                    Event::CallStarted(_)
+                    | Event::Result(_)
+                    | Event::Compaction(_)
+                    | Event::Turn(_)
+                    | Event::Delta(_)
+                    | Event::Unknown(_) => continue,
+                };
+                needles.add(row.seq, Class::Said(role.into()), &text.to_unicode());
             }
         }
         for (seq, text) in streams.into_values() {

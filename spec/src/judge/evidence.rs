@@ -72,10 +72,8 @@ fn crossing<'a>(
     let rows = holdings.rows(held);
     let taken = &trace.steps[step];
     let replayed = replayed(&taken.outcome)?;
-    let stretch = match &taken.op {
-        Op::Input { first, last, .. } => Some((first, last)),
-        _other => None,
-    };
+    let stretch =
+        if let Op::Input { first, last, .. } = &taken.op { Some((first, last)) } else { None };
     let replay = taken.op.replay()?;
     let facts = match &taken.op {
         Op::Request { authority, .. } => Some(authority),

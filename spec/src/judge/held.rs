@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use super::log::{self, Reading};
 use super::{Step, Trace};
 use crate::json::{Fields, Json, RawValue};
-use crate::op::{Op, Outcome, RefusalCode};
-use crate::record::{Header, Row, RowError};
+use crate::op::{Op, Outcome, Refusal, RefusalCode};
+use crate::record::{CompactionStage, Event, Header, Row, RowError};
 use crate::text::Text;
 
 /// One record, from the load that began it: rows are only ever added to it.
@@ -191,6 +191,26 @@ pub(super) fn fault_of<'a>(
         ids.insert(row.id);
     }
     None
+}
+
+/// True if rows were refused for what another chapter refuses rows for, and one of
+/// them, up to this seq, gives reason to look there. Whether the refusal is right
+/// is for the judges of that chapter.
+pub(super) fn is_for_another_chapter<'a>(
+    refusal: &Refusal,
+    rows: impl Iterator<Item = &'a RawValue>,
+    until: Option<u64>,
+) -> bool {
+    use RefusalCode::{AuthorityStored, Busy, NotInContext, NotOneResult, Uncited};
+    let code = refusal.code;
+    let begins = |row: &Row| matches!(&row.event, Event::Compaction(step) if step.step == CompactionStage::Started);
+    let gives_reason = |row: &Row| {
+        matches!(code, NotInContext | Uncited | NotOneResult) && row.replaces.is_some()
+            || code == AuthorityStored && row.holds_authority()
+            || code == Busy && begins(row)
+    };
+    let mut rows = rows.filter_map(|raw| Row::decode(raw).ok());
+    rows.any(|row| until.is_none_or(|until| row.seq <= until) && gives_reason(&row))
 }
 
 /// The event type that a raw row names.

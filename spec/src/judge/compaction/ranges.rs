@@ -1,11 +1,13 @@
 //! The judge of ranges: what a replacement names must be a stretch of the context.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 
 use super::super::evidence::Evidence;
+use super::super::log;
 use crate::finding::{Finding, Ruling};
+use crate::json::Json;
 use crate::op::{Cut, Op, Outcome, RefusalCode};
 use crate::record::{Replaces, Row};
 use crate::rule::Rule;
@@ -20,14 +22,21 @@ pub(in super::super) fn replaces_range(evidence: &Evidence<'_>) -> Ruling {
     for (step, taken) in evidence.trace.steps.iter().enumerate() {
         let held = evidence.holdings.before[step];
         let before = held.map_or(&[][..], |held| evidence.holdings.rows(held));
+        let gone = held.map(|held| evidence.holdings.gone(held)).unwrap_or_default();
         let given = match (&taken.op, held) {
-            (Op::Load { rows, .. }, _) => given(&[], rows),
+            (Op::Load { rows, .. }, _) => given(&[], &BTreeSet::new(), rows),
+            (Op::Open { log }, _) => {
+                let rows: Vec<Json> =
+                    log::read(&log.0).rows.into_iter().map(|(raw, _)| raw).collect();
+                given(&[], &BTreeSet::new(), &rows)
+            }
             (Op::Append { expect, rows }, Some(held)) if *expect == held.rows as u64 => {
-                given(before, rows)
+                given(before, &gone, rows)
             }
             (Op::Compact(compact), Some(_)) => match &compact.cut {
                 Some(Cut::Range { first, last } | Cut::Nearest { first, last }) => {
-                    Given { named: true, fault: stretch_fault(before, first, last) }
+                    let order = order(before, &gone);
+                    Given { named: true, fault: stretch_fault(&order, first, last) }
                 }
                 Some(Cut::Budget(_)) | None => continue,
             },
@@ -74,14 +83,14 @@ fn judge(ruling: &mut Ruling, step: usize, given: &Given, outcome: &Outcome) {
 }
 
 /// The ranges that rows name, and the first fault of one.
-fn given(before: &[Row], raws: &[crate::json::Json]) -> Given {
+fn given(before: &[Row], gone: &BTreeSet<&Text>, raws: &[Json]) -> Given {
     let mut rows: Vec<Row> = before.to_vec();
     let mut named = false;
     for raw in raws {
         let Ok(row) = Row::decode(raw) else { break };
         if let Some(replaces) = &row.replaces {
             named = true;
-            if let Some(code) = fault(&order(&rows), replaces) {
+            if let Some(code) = fault(&order(&rows, gone), replaces) {
                 return Given { named, fault: Some((code, Some(row.seq))) };
             }
         }
@@ -90,19 +99,20 @@ fn given(before: &[Row], raws: &[crate::json::Json]) -> Given {
     Given { named, fault: None }
 }
 
-/// The position in the context of each row that stands there.
-fn order(rows: &[Row]) -> BTreeMap<&Text, usize> {
+/// The position in the context of each row that stands there. Those that are gone
+/// left it without a row that says so.
+fn order<'a>(rows: &'a [Row], gone: &BTreeSet<&Text>) -> BTreeMap<&'a Text, usize> {
     let index: BTreeMap<&Text, usize> =
         rows.iter().enumerate().map(|(at, row)| (&row.id, at)).collect();
-    let mut gone = alloc::vec![false; rows.len()];
+    let mut left: Vec<bool> = rows.iter().map(|row| gone.contains(&row.id)).collect();
     let mut place: Vec<usize> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         let taken = row.replaces.iter().flat_map(|replaces| &replaces.rows);
         let taken: Vec<usize> = taken.filter_map(|id| index.get(id).copied()).collect();
         place.push(taken.first().map_or(at, |first| place[*first]));
-        taken.into_iter().for_each(|taken| gone[taken] = true);
+        taken.into_iter().for_each(|taken| left[taken] = true);
     }
-    let mut standing: Vec<usize> = (0..rows.len()).filter(|at| !gone[*at]).collect();
+    let mut standing: Vec<usize> = (0..rows.len()).filter(|at| !left[*at]).collect();
     standing.sort_by_key(|at| (place[*at], *at));
     standing.into_iter().enumerate().map(|(position, at)| (&rows[at].id, position)).collect()
 }
@@ -126,8 +136,11 @@ fn fault(order: &BTreeMap<&Text, usize>, replaces: &Replaces) -> Option<RefusalC
 }
 
 /// Why a stretch that is asked for by its ends is none.
-fn stretch_fault(rows: &[Row], first: &Text, last: &Text) -> Option<(RefusalCode, Option<u64>)> {
-    let order = order(rows);
+fn stretch_fault(
+    order: &BTreeMap<&Text, usize>,
+    first: &Text,
+    last: &Text,
+) -> Option<(RefusalCode, Option<u64>)> {
     match (order.get(first), order.get(last)) {
         (Some(first), Some(last)) if first <= last => None,
         (_, _) => Some((RefusalCode::NotInContext, None)),

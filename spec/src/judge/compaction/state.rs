@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 use super::super::evidence::Evidence;
 use super::super::held::Snapshot;
 use crate::finding::{Finding, Ruling};
-use crate::op::{Context, Op, Outcome};
+use crate::item::{Item, Shows};
+use crate::op::{Context, Left, Op, Outcome};
 use crate::record::{ReplacementSource, Row};
 use crate::rule::Rule;
 use crate::text::Text;
@@ -93,10 +94,14 @@ pub(in super::super) fn flags_rows(evidence: &Evidence<'_>) -> Ruling {
         let finding = |place: usize, message| {
             Finding::new(Rule::CompactionFlagsRows, told.step, message).row(place as u64)
         };
+        // Of two flags of one row the first; that there are two is
+        // `compaction.flag-once`.
+        let flags: BTreeMap<&Text, &Left> =
+            told.said.left.iter().rev().map(|left| (&left.id, left)).collect();
         for (place, by) in &told.due.by {
             let (id, by) = (told.due.id(*place), &told.due.rows[*by]);
             let source = by.replaces.as_ref().map(|replaces| replaces.source);
-            let flag = told.said.left.iter().find(|left| left.id == *id);
+            let flag = flags.get(id);
             let message = match flag {
                 Some(flag)
                     if flag.by == by.id && flag.seq == by.seq && Some(flag.source) == source =>
@@ -114,7 +119,7 @@ pub(in super::super) fn flags_rows(evidence: &Evidence<'_>) -> Ruling {
         }
         for place in &told.due.order {
             let id = told.due.id(*place);
-            if told.said.left.iter().any(|left| left.id == *id) {
+            if flags.contains_key(id) {
                 ruling.find(finding(*place, format!("`{id}` is said to have left; it stands")));
             }
         }
@@ -257,16 +262,13 @@ pub(in super::super) fn declared_checkpoint(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
     for (step, taken) in evidence.trace.steps.iter().enumerate() {
         let Some(held) = evidence.holdings.before[step] else { continue };
-        let said: Vec<&Text> = match &taken.outcome {
-            Outcome::Context(context) => {
-                context.summaries.iter().map(|anchor| &anchor.summary).collect()
-            }
-            Outcome::Transcript { items } => items
-                .iter()
-                .filter(|item| matches!(item.shows, crate::item::Shows::Marker { .. }))
-                .map(|item| &item.row)
-                .collect(),
-            _other => continue,
+        let said: Vec<&Text> = if let Outcome::Context(context) = &taken.outcome {
+            context.summaries.iter().map(|anchor| &anchor.summary).collect()
+        } else if let Outcome::Transcript { items } = &taken.outcome {
+            let is_marker = |item: &&Item| matches!(item.shows, Shows::Marker { .. });
+            items.iter().filter(is_marker).map(|item| &item.row).collect()
+        } else {
+            continue;
         };
         for row in evidence.holdings.rows(held) {
             let is = row.compacts().is_some();
@@ -307,9 +309,10 @@ pub(in super::super) fn summary_of_summary(evidence: &Evidence<'_>) -> Ruling {
         let standing: BTreeSet<&Text> = told.said.rows.iter().map(|row| &row.id).collect();
         let flags: BTreeMap<&Text, &Text> =
             told.said.left.iter().map(|left| (&left.id, &left.by)).collect();
+        let order: BTreeSet<usize> = due.order.iter().copied().collect();
         let covered = due.by.iter().any(|(row, _)| due.rows[*row].compacts().is_some());
         for (place, row) in due.rows.iter().enumerate() {
-            let stands = due.order.contains(&place);
+            let stands = order.contains(&place);
             if row.compacts().is_some() && stands != standing.contains(&row.id) {
                 let what = if stands { "is not in the context" } else { "is covered, and stands" };
                 let finding =
@@ -319,10 +322,8 @@ pub(in super::super) fn summary_of_summary(evidence: &Evidence<'_>) -> Ruling {
             if !due.by.contains_key(&place) {
                 continue;
             }
-            let mut at = &row.id;
-            for _ in 0..due.rows.len() {
-                at = flags.get(at).copied().unwrap_or(at);
-            }
+            let chain = core::iter::successors(Some(&row.id), |at| flags.get(at).copied());
+            let at = chain.take(due.rows.len()).last().unwrap_or(&row.id);
             if !standing.contains(at) {
                 let message =
                     format!("through its flags `{}` reaches `{at}`, which does not stand", row.id);

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::super::evidence::Evidence;
+use super::super::held::is_for_another_chapter;
 use super::super::log::{self, Reading};
 use crate::finding::{Finding, Ruling};
 use crate::op::{Damage, Op, Outcome};
@@ -79,7 +80,10 @@ fn check_open(step: usize, reading: &Reading, outcome: &Outcome) -> Vec<Finding>
     let rule = Rule::RecordTornTail;
     let mut findings = Vec::new();
     let Outcome::Loaded { next, damage } = outcome else {
-        if !matches!(outcome, Outcome::Unsupported { .. }) && goes_on(reading) {
+        let rows = reading.rows.iter().map(|(raw, _)| &**raw);
+        let elsewhere = matches!(outcome, Outcome::Refused(refusal) if is_for_another_chapter(refusal, rows, None));
+        let supported = !matches!(outcome, Outcome::Unsupported { .. });
+        if supported && !elsewhere && goes_on(reading) {
             findings.push(Finding::new(rule, step, "a damaged log was refused whole"));
         }
         return findings;

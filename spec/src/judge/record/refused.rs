@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::evidence::Evidence;
-use super::super::held::{Fault, event_type, fault_of};
+use super::super::held::{Fault, event_type, fault_of, is_for_another_chapter};
 use super::super::log;
 use super::kept::{ignorable_lost, stored_though_refused};
 use crate::finding::{Finding, Ruling};
@@ -21,6 +21,17 @@ struct Given<'a> {
     rows: Vec<Json>,
     due: Option<Fault>,
     outcome: &'a Outcome,
+}
+
+impl Given<'_> {
+    /// True if it was refused for a fault that section `record` does not know, in a
+    /// row that comes first or in the same.
+    fn is_refused_elsewhere(&self) -> bool {
+        let Outcome::Refused(refusal) = self.outcome else { return false };
+        let until = self.due.as_ref().and_then(|due| due.seq);
+        let rows = self.rows.iter().map(|raw| &**raw);
+        is_for_another_chapter(refusal, rows, until)
+    }
 }
 
 /// Every step that gives rows to store, with what is due. An append to the wrong
@@ -126,6 +137,9 @@ fn place(seq: Option<u64>) -> String {
 fn refusals(evidence: &Evidence<'_>, rule: Rule, codes: &[RefusalCode]) -> Ruling {
     let mut ruling = Ruling::default();
     for given in given(evidence) {
+        if given.is_refused_elsewhere() {
+            continue;
+        }
         match (&given.due, given.outcome) {
             (Some(due), outcome) if codes.contains(&due.code) => {
                 ruling.witness();
@@ -155,7 +169,8 @@ fn refusals(evidence: &Evidence<'_>, rule: Rule, codes: &[RefusalCode]) -> Rulin
 /// Timestamps decide nothing.
 pub fn seq_gap_free(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = refusals(evidence, Rule::RecordSeqGapFree, &[RefusalCode::WrongSeq]);
-    for given in given(evidence).filter(|given| given.due.is_none()) {
+    let sound = |given: &Given<'_>| given.due.is_none() && !given.is_refused_elsewhere();
+    for given in given(evidence).filter(sound) {
         let times: Vec<Option<String>> = given.rows.iter().map(|raw| time(raw)).collect();
         let rises = times.windows(2).all(|pair| pair[0].is_some() && pair[0] < pair[1]);
         if !rises && times.iter().any(Option::is_some) {
@@ -184,7 +199,7 @@ pub fn expected_shape(evidence: &Evidence<'_>) -> Ruling {
 pub fn unknown_row(evidence: &Evidence<'_>) -> Ruling {
     let rule = Rule::RecordUnknownRow;
     let mut ruling = refusals(evidence, rule, &[RefusalCode::UnknownType]);
-    for given in given(evidence) {
+    for given in given(evidence).filter(|given| !given.is_refused_elsewhere()) {
         if let (Some(due), Outcome::Refused(refusal)) = (&given.due, given.outcome)
             && due.code == RefusalCode::UnknownType
             && let Some(raw) = given.rows.iter().find(|raw| seq(raw) == due.seq)

@@ -27,11 +27,11 @@ fn question(crossing: &Crossing<'_>) -> String {
 /// bytes.
 pub(in super::super) fn deterministic(evidence: &Evidence<'_>) -> Ruling {
     let mut ruling = Ruling::default();
-    let mut earlier: BTreeMap<(usize, usize, String), &Crossing<'_>> = BTreeMap::new();
+    let mut earlier: BTreeMap<(usize, usize, usize, String), &Crossing<'_>> = BTreeMap::new();
     for crossing in &evidence.crossings {
         let step = crossing.asked.step;
         let Some(held) = evidence.holdings.before[step] else { continue };
-        let key = (held.generation, held.rows, question(crossing));
+        let key = (held.generation, held.rows, held.cuts, question(crossing));
         let Some(before) = earlier.insert(key, crossing) else { continue };
         ruling.witnesses += usize::from(!crossing.context.pieces.is_empty());
         let (a, b) = (before.asked.replayed, crossing.asked.replayed);
