@@ -23,7 +23,8 @@ fn logs() -> BTreeMap<String, Vec<Value>> {
     };
     let read = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
-        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         (path.file_name().unwrap().to_string_lossy().into_owned(), lines)
     };
     let logs: BTreeMap<_, _> = files.map(|file| read(file.unwrap().path())).collect();
@@ -179,9 +180,9 @@ impl Translation {
             json!({"first": taken[0], "last": taken.last(), "rows": taken, "source": source});
         if source == "compaction" {
             row["replaces"]["compaction"] = self.summary["compactionId"].clone();
+            self.summary["row"] = json!(id);
+            self.summary["taken"] = json!(taken);
         }
-        self.summary["row"] = json!(id);
-        self.summary["taken"] = json!(taken);
         self.context.splice(range, [id]);
     }
 
@@ -272,7 +273,7 @@ fn result(line: &Value) -> Value {
     };
     let parts = whole.map_or(&inside, |block| block["content"].as_array().unwrap());
     let parts: Vec<Value> = parts.iter().map(part).collect();
-    json!({"type": "result", "call": call, "content": parts, "error": error.as_bool().unwrap()})
+    json!({"type": "result", "call": call, "content": parts, "error": error.as_bool().unwrap_or(false)})
 }
 
 fn loaded(rows: &[Value]) -> Reference {
