@@ -37,8 +37,8 @@ impl Record {
             let cleared = cleared(stored, mine);
             let Some(event) = cleared else { continue };
             let number = new.len().to_string();
-            let is_taken = |id: &Text| self.holds(id) || new.iter().any(|row| row.id == *id);
-            let id = free_id(&asked.id, &number, is_taken);
+            // The new ones differ from each other by their number.
+            let id = free_id(&asked.id, &number, |id| self.holds(id));
             let seq = self.next() + new.len() as u64;
             new.push(Row {
                 id,

@@ -5,6 +5,7 @@
 //! place of that, it ended (`compaction.bracket`). The rows that it takes stay in
 //! the record. A compaction that does not land changes nothing but the log.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -239,8 +240,9 @@ impl<'a> NewRows<'a> {
         let summary = summary.id.clone();
         // What stays, beside the rows of this bracket: those that were there, and
         // the ends of brackets that an earlier lifetime left open.
-        let stays = |row: &&Row| !is_step_of(row, &begun.id);
-        let there = self.record.context().filter(stays).count() - begun.rows.len();
+        let taken: BTreeSet<&Text> = begun.rows.iter().collect();
+        let stays = |row: &&Row| !is_step_of(row, &begun.id) && !taken.contains(&row.id);
+        let there = self.record.context().filter(stays).count();
         let new = self.rows.iter().filter(stays).count() - 1;
         let kept = there + new;
         let counts = Counts { taken: begun.rows.len() as u64, kept: kept as u64 };

@@ -196,7 +196,8 @@ impl Record {
     /// context, by its declared source (`compaction.declared-checkpoint`).
     pub(crate) fn live_summary(&self, id: &Text) -> Option<usize> {
         let place = self.place(id).filter(|place| self.context.holds(*place))?;
-        self.rows[place].compacts().map(|_| place)
+        // A row that names itself has its place already, and is not held yet.
+        self.rows.get(place)?.compacts().map(|_| place)
     }
 
     /// Whether the row may come next, and the places of the rows that it

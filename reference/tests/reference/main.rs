@@ -9,6 +9,8 @@
 )]
 
 mod append;
+mod compaction;
+mod cuts;
 mod live;
 mod load;
 mod pages;
