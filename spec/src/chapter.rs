@@ -14,6 +14,8 @@ use alloc::string::String;
 pub enum Chapter {
     /// What is kept.
     Record,
+    /// What is found again by its key, and stored once.
+    Lookup,
     /// What the model lets go of.
     Compaction,
     /// What crosses to a model.
@@ -24,6 +26,14 @@ pub enum Chapter {
     Transcript,
     /// What is handed over at a time.
     Page,
+    /// What moved.
+    Sync,
+    /// What can still be found.
+    Recall,
+    /// What outlives deletion.
+    Archive,
+    /// What an older version left.
+    Migration,
 }
 
 /// One rule's section.
@@ -37,25 +47,37 @@ pub struct Section {
 
 impl Chapter {
     /// All chapters that hold rules.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::Record,
+        Self::Lookup,
         Self::Compaction,
         Self::Replay,
         Self::Authority,
         Self::Transcript,
         Self::Page,
+        Self::Sync,
+        Self::Recall,
+        Self::Archive,
+        Self::Migration,
     ];
 
-    /// The chapter's name: the first word of its rules' ids.
+    /// The chapter's name: the first word of its rules' ids. The rules of `lookup`
+    /// are of `record` by their ids: they are about what is kept, and need the ops
+    /// of a store.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Record => "record",
+            Self::Lookup => "lookup",
             Self::Compaction => "compaction",
             Self::Replay => "replay",
             Self::Authority => "authority",
             Self::Transcript => "transcript",
             Self::Page => "page",
+            Self::Sync => "sync",
+            Self::Recall => "recall",
+            Self::Archive => "archive",
+            Self::Migration => "migration",
         }
     }
 
@@ -64,11 +86,16 @@ impl Chapter {
     pub fn text(self) -> &'static str {
         match self {
             Self::Record => include_str!("../text/record.md"),
+            Self::Lookup => include_str!("../text/lookup.md"),
             Self::Compaction => include_str!("../text/compaction.md"),
             Self::Replay => include_str!("../text/replay.md"),
             Self::Authority => include_str!("../text/authority.md"),
             Self::Transcript => include_str!("../text/transcript.md"),
             Self::Page => include_str!("../text/page.md"),
+            Self::Sync => include_str!("../text/sync.md"),
+            Self::Recall => include_str!("../text/recall.md"),
+            Self::Archive => include_str!("../text/archive.md"),
+            Self::Migration => include_str!("../text/migration.md"),
         }
     }
 

@@ -11,8 +11,10 @@
 
 extern crate alloc;
 
+pub mod archive;
 pub mod chapter;
 pub mod finding;
+pub mod found;
 pub mod item;
 pub mod json;
 pub mod judge;
@@ -20,6 +22,7 @@ pub mod op;
 pub mod page;
 pub mod record;
 pub mod rule;
+pub mod sync;
 pub mod target;
 pub mod text;
 pub mod wire;

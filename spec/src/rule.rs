@@ -81,12 +81,13 @@ rules! {
     RecordVersion = "record.version", Must, Record, Judged;
     RecordTornTail = "record.torn-tail", Must, Record, Judged;
     RecordLoadReadOnly = "record.load-read-only", Must, Record, Judged;
-    RecordKeyedAppend = "record.keyed-append", Must, Record, NotYetJudged;
-    RecordLookupShadowed = "record.lookup-shadowed", Must, Record, NotYetJudged;
-    RecordDeleteConversation = "record.delete-conversation", Must, Record, NotYetJudged;
     RecordInterruptedKept = "record.interrupted-kept", Must, Record, Judged;
     RecordCallStarted = "record.call-started", Should, Record, Judged;
     RecordExpectedShape = "record.expected-shape", Must, Record, Judged;
+
+    RecordKeyedAppend = "record.keyed-append", Must, Lookup, Judged;
+    RecordLookupShadowed = "record.lookup-shadowed", Must, Lookup, Judged;
+    RecordDeleteConversation = "record.delete-conversation", Must, Lookup, Judged;
 
     CompactionFlagsRows = "compaction.flags-rows", Must, Compaction, Judged;
     CompactionFlagOnce = "compaction.flag-once", Must, Compaction, Judged;
@@ -171,6 +172,25 @@ rules! {
     PageCursorStrict = "page.cursor-strict", Must, Page, Judged;
     PageSaysMore = "page.says-more", Must, Page, Judged;
     PageCost = "page.cost", Must, Page, Judged;
+
+    SyncJoin = "sync.join", Must, Sync, Judged;
+    SyncStamp = "sync.stamp", Must, Sync, Judged;
+    SyncSettled = "sync.settled", Must, Sync, Judged;
+    SyncNewestOnly = "sync.newest-only", Must, Sync, Judged;
+    SyncCheap = "sync.cheap", Should, Sync, Judged;
+
+    RecallFilter = "recall.filter", Must, Recall, Judged;
+    RecallCovers = "recall.covers", Must, Recall, Judged;
+    RecallOpensSource = "recall.opens-source", Must, Recall, Judged;
+    RecallCleared = "recall.cleared", Should, Recall, Judged;
+
+    ArchiveParts = "archive.parts", Must, Archive, Judged;
+    ArchiveManifest = "archive.manifest", Must, Archive, Judged;
+    ArchiveComplete = "archive.complete", Must, Archive, Judged;
+    ArchiveLinear = "archive.linear", Must, Archive, Judged;
+    ArchiveCrashSafe = "archive.crash-safe", Must, Archive, Judged;
+
+    MigrationSideTable = "migration.side-table", Must, Migration, Judged;
 }
 
 impl Rule {

@@ -6,11 +6,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::canary::Class;
+use super::canary::{Class, Needles};
 use super::crossing::Crossing;
 use super::evidence::Evidence;
 use super::held::fault_of;
+use super::lookup::is_known;
 use super::words::{self, says, surely_says};
+use crate::archive::Part;
 use crate::finding::{Finding, Ruling};
 use crate::json::Json;
 use crate::op::{AuthorityMode, Facts, Op, Outcome, RefusalCode};
@@ -79,7 +81,8 @@ pub(super) fn never_stored(evidence: &Evidence<'_>) -> Ruling {
     for (step, taken) in evidence.trace.steps.iter().enumerate() {
         match (&taken.op, &taken.outcome) {
             (Op::Request { authority, .. }, _) => facts.extend(told(authority)),
-            (Op::Append { rows, .. }, outcome) => {
+            // What is known already is not looked at (`record.keyed-append`).
+            (Op::Append { rows, .. }, outcome) if !is_known(evidence, step) => {
                 let carriers = rows.iter().filter_map(|raw| Row::decode(raw).ok());
                 let Some(row) = carriers.into_iter().find(Row::holds_authority) else { continue };
                 ruling.witness();
@@ -123,10 +126,57 @@ pub(super) fn never_stored(evidence: &Evidence<'_>) -> Ruling {
                     }
                 }
             }
+            (Op::Parts { .. }, Outcome::Parts(given)) => {
+                in_parts(evidence, step, &facts, &given.parts, &mut ruling);
+            }
             _other => {}
         }
     }
     ruling
+}
+
+/// What a request was told, and what an authority block says that an imported record
+/// holds, is in no part of an archive.
+fn in_parts(
+    evidence: &Evidence<'_>,
+    step: usize,
+    facts: &BTreeSet<Cow<'_, str>>,
+    parts: &[Part],
+    ruling: &mut Ruling,
+) {
+    let rule = Rule::AuthorityNeverStored;
+    let texts: Vec<_> = parts.iter().map(|part| String::from_utf8_lossy(&part.bytes.0)).collect();
+    let is_in = |fact: &str| {
+        let written = serde_json::to_string(fact).unwrap_or_default();
+        let escaped = written.trim_matches('"');
+        texts.iter().any(|text| text.contains(fact) || text.contains(escaped))
+    };
+    let begun = evidence.holdings.generations.iter();
+    let rows: Vec<Row> = begun.flat_map(|generation| generation.rows.iter().cloned()).collect();
+    let needles = Needles::of(&rows);
+    let stored = needles.texts.iter().zip(&needles.sources).enumerate();
+    let stale = stored.filter(|(needle, (_, sources))| {
+        needles.is_strong(*needle) && sources.iter().all(|(_, class)| *class == Class::Authority)
+    });
+    for (_, (text, sources)) in stale {
+        ruling.witnesses += usize::from(!texts.is_empty());
+        if is_in(text) {
+            let message = format!("an authority block is in the archive: {text:?}");
+            ruling.find(Finding::new(rule, step, message).row(sources[0].0));
+        }
+    }
+    let given = evidence.holdings.generations.iter().flat_map(|generation| &generation.raw);
+    let given: Vec<_> = given.collect();
+    let fresh = facts.iter().filter(|fact| {
+        fact.chars().count() >= 6 && !given.iter().any(|raw| raw.get().contains(&***fact))
+    });
+    for fact in fresh {
+        ruling.witnesses += usize::from(!texts.is_empty());
+        if is_in(fact) {
+            let message = format!("a request's fact is in the archive: {fact:?}");
+            ruling.find(Finding::new(rule, step, message));
+        }
+    }
 }
 
 fn holds(rows: &[Json], text: &str) -> bool {

@@ -92,7 +92,17 @@ fn crossing<'a>(
         | Op::Transcript {}
         | Op::Follow { .. }
         | Op::Page { .. }
-        | Op::Window { .. } => None,
+        | Op::Window { .. }
+        | Op::Enter { .. }
+        | Op::Lookup(_)
+        | Op::Status { .. }
+        | Op::Delete { .. }
+        | Op::Stamp {}
+        | Op::Sync { .. }
+        | Op::Recall { .. }
+        | Op::Archive { .. }
+        | Op::Parts { .. }
+        | Op::Migrate(_) => None,
     };
     let view = View { gone: holdings.gone(held), stretch };
     let context = Context::of(rows, &view)?;
@@ -122,6 +132,17 @@ fn replayed(outcome: &Outcome) -> Option<&Replayed> {
         | Outcome::Followed { .. }
         | Outcome::Page(_)
         | Outcome::Window(_)
+        | Outcome::Known { .. }
+        | Outcome::Found { .. }
+        | Outcome::Status { .. }
+        | Outcome::Deleted { .. }
+        | Outcome::Stamp(_)
+        | Outcome::Synced(_)
+        | Outcome::Recalled { .. }
+        | Outcome::Archived(_)
+        | Outcome::Parts(_)
+        | Outcome::Migrated(_)
+        | Outcome::Crashed {}
         | Outcome::Refused(_)
         | Outcome::Unsupported { .. } => None,
     }

@@ -2,19 +2,21 @@
 //! reading of what it was given and what it accepted.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::log::{self, Reading};
 use super::{Step, Trace};
 use crate::json::{Fields, Json, RawValue};
-use crate::op::{Op, Outcome, Refusal, RefusalCode};
+use crate::op::{Migrate, Older, Op, Outcome, Refusal, RefusalCode};
 use crate::record::{CompactionStage, Event, Header, Row, RowError};
 use crate::text::Text;
 
 /// One record, from the load that began it: rows are only ever added to it.
 #[derive(Debug, Default)]
 pub(super) struct Generation {
+    /// The conversation's name, as its header says.
+    pub conversation: Text,
     /// Whether the header promises a row for each start of a tool.
     pub records_call_starts: bool,
     /// The rows, as they were given.
@@ -43,54 +45,119 @@ pub(super) struct Holdings {
     pub before: Vec<Option<Snapshot>>,
     /// What was held when each step had ended.
     pub after: Vec<Option<Snapshot>>,
+    /// Every conversation that was held when each step began, by its name.
+    pub stores: Vec<BTreeMap<Text, Snapshot>>,
+}
+
+/// The conversations that are held, and which of them is the current one.
+#[derive(Debug, Default)]
+struct Store {
+    held: BTreeMap<Text, Snapshot>,
+    current: Option<Text>,
+}
+
+impl Store {
+    fn now(&self) -> Option<Snapshot> {
+        self.held.get(self.current.as_ref()?).copied()
+    }
+
+    /// Holds a record that began, alone or beside the others.
+    fn hold(&mut self, name: Text, begun: Snapshot, beside: bool) {
+        if !beside {
+            self.held.clear();
+        }
+        self.held.insert(name.clone(), begun);
+        self.current = Some(name);
+    }
+
+    /// The current record has grown.
+    fn grow(&mut self, grown: Snapshot) {
+        if let Some(now) = self.current.as_ref().and_then(|name| self.held.get_mut(name)) {
+            *now = grown;
+        }
+    }
+
+    fn delete(&mut self, name: Option<&Text>) {
+        let Some(name) = name.or(self.current.as_ref()).cloned() else { return };
+        self.held.remove(&name);
+        if self.current.as_ref() == Some(&name) {
+            self.current = None;
+        }
+    }
+}
+
+/// The rows of an older store in their places, each once: those that stayed and
+/// those of the side table, by seq.
+pub(super) fn folded(older: &Older) -> Vec<Json> {
+    let mut rows: BTreeMap<u64, Json> = BTreeMap::new();
+    for raw in older.side.iter().chain(&older.rows) {
+        if let Ok(row) = Row::decode(raw) {
+            rows.insert(row.seq, raw.clone());
+        }
+    }
+    rows.into_values().collect()
 }
 
 impl Holdings {
     pub fn of(trace: &Trace) -> Self {
         let mut holdings = Self::default();
-        let mut now: Option<Snapshot> = None;
+        let mut store = Store::default();
         for step in &trace.steps {
-            holdings.before.push(now);
-            now = holdings.after_step(step, now);
-            holdings.after.push(now);
+            holdings.before.push(store.now());
+            holdings.stores.push(store.held.clone());
+            holdings.take(step, &mut store);
+            holdings.after.push(store.now());
         }
         holdings
     }
 
-    fn after_step(&mut self, step: &Step, now: Option<Snapshot>) -> Option<Snapshot> {
+    fn take(&mut self, step: &Step, store: &mut Store) {
         let loaded = matches!(step.outcome, Outcome::Loaded { .. });
         match &step.op {
-            Op::Load { header, rows } if loaded => {
-                let raws = rows.iter().map(|raw| &**raw);
-                Some(self.begin(header.as_deref(), raws))
+            Op::Load { header, rows, beside } if loaded => {
+                let begun = self.begin(header.as_deref(), rows.iter().map(|raw| &**raw));
+                store.hold(self.name(begun), begun, *beside);
             }
             Op::Open { log } if loaded => {
                 let Reading { header, rows, .. } = log::read(&log.0);
-                Some(self.begin(header.as_deref(), rows.iter().map(|(raw, _)| &**raw)))
+                let begun = self.begin(header.as_deref(), rows.iter().map(|(raw, _)| &**raw));
+                store.hold(self.name(begun), begun, false);
             }
-            // A refused load changes nothing.
-            Op::Load { .. } | Op::Open { .. } => now,
-            Op::Append { rows, .. } => match (&step.outcome, now) {
-                (Outcome::Appended { .. }, Some(now)) => {
-                    let generation = &mut self.generations[now.generation];
-                    generation.extend(rows.iter().map(|raw| &**raw));
-                    Some(Snapshot { rows: generation.rows.len(), ..now })
+            Op::Migrate(Migrate { older: Some(older), .. })
+                if matches!(step.outcome, Outcome::Migrated(_) | Outcome::Crashed {}) =>
+            {
+                let rows = folded(older);
+                let begun = self.begin(older.header.as_deref(), rows.iter().map(|raw| &**raw));
+                store.hold(self.name(begun), begun, false);
+            }
+            Op::Enter { conversation } if loaded => store.current = Some(conversation.clone()),
+            Op::Delete { conversation } if matches!(step.outcome, Outcome::Deleted { .. }) => {
+                store.delete(conversation.as_ref());
+            }
+            Op::Append { rows, .. } if matches!(step.outcome, Outcome::Appended { .. }) => {
+                let Some(now) = store.now() else { return };
+                let generation = &mut self.generations[now.generation];
+                generation.extend(rows.iter().map(|raw| &**raw));
+                store.grow(Snapshot { rows: generation.rows.len(), ..now });
+            }
+            Op::Compact(_) | Op::Clear(_) | Op::Upgrade(_) => {
+                let (Outcome::Changed(changed), Some(now)) = (&step.outcome, store.now()) else {
+                    return;
+                };
+                let generation = &mut self.generations[now.generation];
+                generation.extend(changed.rows.iter().map(|raw| &**raw));
+                if changed.rows.is_empty() && !changed.taken.is_empty() {
+                    generation.cuts.push((now.rows, changed.taken.clone()));
                 }
-                _other => now,
-            },
-            Op::Compact(_) | Op::Clear(_) | Op::Upgrade(_) => match (&step.outcome, now) {
-                (Outcome::Changed(changed), Some(now)) => {
-                    let generation = &mut self.generations[now.generation];
-                    generation.extend(changed.rows.iter().map(|raw| &**raw));
-                    if changed.rows.is_empty() && !changed.taken.is_empty() {
-                        generation.cuts.push((now.rows, changed.taken.clone()));
-                    }
-                    let (rows, cuts) = (generation.rows.len(), generation.cuts.len());
-                    Some(Snapshot { rows, cuts, ..now })
-                }
-                _other => now,
-            },
-            Op::Read { .. }
+                let (rows, cuts) = (generation.rows.len(), generation.cuts.len());
+                store.grow(Snapshot { rows, cuts, ..now });
+            }
+            // What is refused changes nothing, and a question does not either.
+            Op::Load { .. }
+            | Op::Open { .. }
+            | Op::Enter { .. }
+            | Op::Append { .. }
+            | Op::Read { .. }
             | Op::Log {}
             | Op::Restart {}
             | Op::Replay(_)
@@ -100,7 +167,29 @@ impl Holdings {
             | Op::Transcript {}
             | Op::Follow { .. }
             | Op::Page { .. }
-            | Op::Window { .. } => now,
+            | Op::Window { .. }
+            | Op::Lookup(_)
+            | Op::Status { .. }
+            | Op::Delete { .. }
+            | Op::Stamp {}
+            | Op::Sync { .. }
+            | Op::Recall { .. }
+            | Op::Archive { .. }
+            | Op::Parts { .. }
+            | Op::Migrate(_) => {}
+        }
+    }
+
+    fn name(&self, snapshot: Snapshot) -> Text {
+        self.generations[snapshot.generation].conversation.clone()
+    }
+
+    /// What a conversation held when a step began; the current one, if none is
+    /// named.
+    pub fn conversation(&self, step: usize, name: Option<&Text>) -> Option<Snapshot> {
+        match name {
+            Some(name) => self.stores[step].get(name).copied(),
+            None => self.before[step],
         }
     }
 
@@ -111,6 +200,10 @@ impl Holdings {
     ) -> Snapshot {
         let header = header.and_then(|raw| Header::decode(raw).ok());
         let mut generation = Generation {
+            conversation: header
+                .as_ref()
+                .map(|header| header.conversation.clone())
+                .unwrap_or_default(),
             records_call_starts: header.is_some_and(|h| h.records_call_starts == Some(true)),
             ..Generation::default()
         };
@@ -201,13 +294,14 @@ pub(super) fn is_for_another_chapter<'a>(
     rows: impl Iterator<Item = &'a RawValue>,
     until: Option<u64>,
 ) -> bool {
-    use RefusalCode::{AuthorityStored, Busy, NotInContext, NotOneResult, Uncited};
+    use RefusalCode::{AuthorityStored, Busy, DuplicateKey, NotInContext, NotOneResult, Uncited};
     let code = refusal.code;
     let begins = |row: &Row| matches!(&row.event, Event::Compaction(step) if step.step == CompactionStage::Started);
     let gives_reason = |row: &Row| {
         matches!(code, NotInContext | Uncited | NotOneResult) && row.replaces.is_some()
             || code == AuthorityStored && row.holds_authority()
             || code == Busy && begins(row)
+            || code == DuplicateKey && (row.request.is_some() || row.report.is_some())
     };
     let mut rows = rows.filter_map(|raw| Row::decode(raw).ok());
     rows.any(|row| until.is_none_or(|until| row.seq <= until) && gives_reason(&row))

@@ -7,6 +7,7 @@
 //! What a judge needs to know of the record it works out for itself, by another
 //! way than the reference: see `held`, `context` and `crossing`.
 
+mod archive;
 mod authority;
 mod canary;
 mod compaction;
@@ -15,9 +16,13 @@ mod crossing;
 mod evidence;
 mod held;
 mod log;
+mod lookup;
+mod migration;
 mod page;
+mod recall;
 mod record;
 mod replay;
+mod sync;
 mod transcript;
 mod words;
 
@@ -86,12 +91,13 @@ fn judge_of(rule: Rule) -> Option<Judge> {
         Rule::RecordVersion => record::version,
         Rule::RecordTornTail => record::torn_tail,
         Rule::RecordLoadReadOnly => record::load_read_only,
-        Rule::RecordKeyedAppend | Rule::RecordLookupShadowed | Rule::RecordDeleteConversation => {
-            return None;
-        }
         Rule::RecordInterruptedKept => record::interrupted_kept,
         Rule::RecordCallStarted => record::call_started,
         Rule::RecordExpectedShape => record::expected_shape,
+
+        Rule::RecordKeyedAppend => lookup::keyed_append,
+        Rule::RecordLookupShadowed => lookup::lookup_shadowed,
+        Rule::RecordDeleteConversation => lookup::delete_conversation,
 
         Rule::CompactionFlagsRows => compaction::flags_rows,
         Rule::CompactionFlagOnce => compaction::flag_once,
@@ -176,6 +182,25 @@ fn judge_of(rule: Rule) -> Option<Judge> {
         Rule::PageCursorStrict => page::cursor_strict,
         Rule::PageSaysMore => page::says_more,
         Rule::PageCost => page::cost,
+
+        Rule::SyncJoin => sync::join,
+        Rule::SyncStamp => sync::stamp,
+        Rule::SyncSettled => sync::settled,
+        Rule::SyncNewestOnly => sync::newest_only,
+        Rule::SyncCheap => sync::cheap,
+
+        Rule::RecallFilter => recall::filter,
+        Rule::RecallCovers => recall::covers,
+        Rule::RecallOpensSource => recall::opens_source,
+        Rule::RecallCleared => recall::cleared,
+
+        Rule::ArchiveParts => archive::parts,
+        Rule::ArchiveManifest => archive::manifest,
+        Rule::ArchiveComplete => archive::complete,
+        Rule::ArchiveLinear => archive::linear,
+        Rule::ArchiveCrashSafe => archive::crash_safe,
+
+        Rule::MigrationSideTable => migration::side_table,
     };
     Some(judge)
 }

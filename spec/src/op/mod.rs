@@ -5,6 +5,7 @@ mod bytes;
 mod compact;
 mod hello;
 mod outcome;
+mod store;
 
 use alloc::vec::Vec;
 
@@ -15,8 +16,9 @@ pub use compact::{Budget, Clear, Compact, Cut, Ending, SummaryText, Upgrade};
 pub use hello::{Fault, FaultKind, Hello, Implementation, Report, Wordings};
 pub use outcome::{
     Anchor, Anomaly, AnomalyName, Changed, Constraint, Context, ContextRow, Damage, Input, Left,
-    Outcome, Refusal, RefusalCode, Replayed,
+    Migrated, Outcome, Refusal, RefusalCode, Replayed,
 };
+pub use store::{ArchiveCrash, Key, Lookup, Migrate, Older};
 
 use crate::json::Json;
 use crate::page::WindowAt;
@@ -36,6 +38,16 @@ pub enum Op {
         header: Option<Json>,
         /// The rows.
         rows: Vec<Json>,
+        /// Forget nothing: the record stands beside those that are held, and is
+        /// the current one. Refused if one of its name is held already.
+        #[serde(default, skip_serializing_if = "is_false")]
+        beside: bool,
+    },
+    /// Make the conversation of this name the current one: the one that all other
+    /// ops are about.
+    Enter {
+        /// Its name, as its header says.
+        conversation: Text,
     },
     /// Forget everything and hold the record that a log file with these bytes
     /// stands for.
@@ -43,7 +55,9 @@ pub enum Op {
         /// The file's content.
         log: Bytes,
     },
-    /// Add rows at the end: all of them or none.
+    /// Add rows at the end: all of them or none. If one of them carries a key that
+    /// the conversation holds already, none: what was first stored under it comes
+    /// back instead (`record.keyed-append`).
     Append {
         /// The seq that the first of them will have, as the writer believes.
         expect: u64,
@@ -61,7 +75,9 @@ pub enum Op {
     },
     /// Hand over the bytes of the log as they stand on disk.
     Log {},
-    /// Forget what is in memory and load again from what was stored.
+    /// Forget what is in memory and start again from what was stored: all
+    /// conversations, with the current one as it was. What a client of the store
+    /// holds (`sync`) is not the store's to forget.
     Restart {},
     /// Project the context to a target's wire.
     Replay(Replay),
@@ -116,6 +132,54 @@ pub enum Op {
         #[serde(default)]
         at: WindowAt,
     },
+    /// Find one row by its key, whether it is in the context or not.
+    Lookup(Lookup),
+    /// Say how far the turn of a request is.
+    Status {
+        /// The sender's key for the request.
+        request: Text,
+    },
+    /// Delete a conversation with all its rows. Its archive stays.
+    Delete {
+        /// Its name; absent means the current one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<Text>,
+    },
+    /// Say what a poll compares.
+    Stamp {},
+    /// Let a client that holds what it held at its last sync of this conversation
+    /// look whether something moved, and read it.
+    Sync {
+        /// How many of the newest messages a poll reads that found the stamp moved;
+        /// absent means [`NEWEST`](crate::sync::NEWEST).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<i64>,
+    },
+    /// Find rows that are not in the current conversation's context: of it those
+    /// that left, and all of the others.
+    Recall {
+        /// Words that a row must hold; absent means every row that recall reaches.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        query: Option<Text>,
+    },
+    /// Write what is new of the current conversation to its archive.
+    Archive {
+        /// Where the process dies while it does; absent means nowhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        crash: Option<ArchiveCrash>,
+    },
+    /// Hand over the archive of a conversation, whether that was deleted or not.
+    Parts {
+        /// Its name; absent means the current one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<Text>,
+    },
+    /// Start on a store of an older shape.
+    Migrate(Migrate),
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// What a replay is made for.
@@ -178,9 +242,10 @@ pub enum AuthorityMode {
 
 impl Op {
     /// The names of all ops, as they are written.
-    pub const NAMES: [&'static str; 17] = [
+    pub const NAMES: [&'static str; 27] = [
         "load",
         "open",
+        "enter",
         "append",
         "read",
         "log",
@@ -196,6 +261,15 @@ impl Op {
         "follow",
         "page",
         "window",
+        "lookup",
+        "status",
+        "delete",
+        "stamp",
+        "sync",
+        "recall",
+        "archive",
+        "parts",
+        "migrate",
     ];
 
     /// The op's name.
@@ -219,6 +293,16 @@ impl Op {
             Self::Follow { .. } => "follow",
             Self::Page { .. } => "page",
             Self::Window { .. } => "window",
+            Self::Enter { .. } => "enter",
+            Self::Lookup(_) => "lookup",
+            Self::Status { .. } => "status",
+            Self::Delete { .. } => "delete",
+            Self::Stamp {} => "stamp",
+            Self::Sync { .. } => "sync",
+            Self::Recall { .. } => "recall",
+            Self::Archive { .. } => "archive",
+            Self::Parts { .. } => "parts",
+            Self::Migrate(_) => "migrate",
         }
     }
 
@@ -242,7 +326,17 @@ impl Op {
             | Self::Transcript {}
             | Self::Follow { .. }
             | Self::Page { .. }
-            | Self::Window { .. } => None,
+            | Self::Window { .. }
+            | Self::Enter { .. }
+            | Self::Lookup(_)
+            | Self::Status { .. }
+            | Self::Delete { .. }
+            | Self::Stamp {}
+            | Self::Sync { .. }
+            | Self::Recall { .. }
+            | Self::Archive { .. }
+            | Self::Parts { .. }
+            | Self::Migrate(_) => None,
         }
     }
 
@@ -263,7 +357,17 @@ impl Op {
             | Self::Transcript {}
             | Self::Follow { .. }
             | Self::Page { .. }
-            | Self::Window { .. } => false,
+            | Self::Window { .. }
+            | Self::Enter { .. }
+            | Self::Lookup(_)
+            | Self::Status { .. }
+            | Self::Delete { .. }
+            | Self::Stamp {}
+            | Self::Sync { .. }
+            | Self::Recall { .. }
+            | Self::Archive { .. }
+            | Self::Parts { .. }
+            | Self::Migrate(_) => false,
         }
     }
 }

@@ -7,17 +7,20 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::Bytes;
+use crate::archive::{Archived, Parts};
+use crate::found::{Found, Hit, Turn};
 use crate::item::{Item, Live};
 use crate::json::Json;
 use crate::page::{Page, Window};
 use crate::record::ReplacementSource;
+use crate::sync::{Stamp, Synced};
 use crate::text::Text;
 
 /// What came back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Outcome {
-    /// Of `load`, `open` and `restart`: a record is held.
+    /// Of `load`, `open`, `enter` and `restart`: a record is held.
     Loaded {
         /// The seq that the next row will have.
         next: u64,
@@ -29,6 +32,15 @@ pub enum Outcome {
     Appended {
         /// The seq that the next row will have.
         next: u64,
+    },
+    /// Of `append`: a row of it carries a key that is stored already, so that
+    /// nothing was stored now (`record.keyed-append`).
+    Known {
+        /// The seq that the next row will have.
+        next: u64,
+        /// What was first stored under each such key, in the order of the rows that
+        /// were to be appended, each row once.
+        rows: Vec<Json>,
     },
     /// Of `read`.
     Rows {
@@ -62,6 +74,42 @@ pub enum Outcome {
     Page(Page),
     /// Of `window`.
     Window(Window),
+    /// Of `lookup`.
+    Found {
+        /// The row; absent only if nothing was ever stored under the key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<Found>,
+    },
+    /// Of `status`.
+    Status {
+        /// The turn; absent only if the request was never stored: then, and only
+        /// then, it may be sent again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<Turn>,
+    },
+    /// Of `delete`.
+    Deleted {
+        /// How many rows went, those included that had left the context.
+        rows: u64,
+    },
+    /// Of `stamp`.
+    Stamp(Stamp),
+    /// Of `sync`.
+    Synced(Synced),
+    /// Of `recall`.
+    Recalled {
+        /// What was found, in any order.
+        hits: Vec<Hit>,
+    },
+    /// Of `archive`.
+    Archived(Archived),
+    /// Of `parts`.
+    Parts(Parts),
+    /// Of `migrate`.
+    Migrated(Migrated),
+    /// Of `archive` and `migrate` that were told to die: they did. What comes next
+    /// finds what was stored by then.
+    Crashed {},
     /// It was refused, and nothing was changed.
     Refused(Refusal),
     /// The implementation does not do this.
@@ -113,6 +161,18 @@ pub struct Changed {
     /// context.
     #[serde(default)]
     pub taken: Vec<Text>,
+}
+
+/// What a start on a store of an older shape did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Migrated {
+    /// The seq that the next row will have.
+    pub next: u64,
+    /// How many rows this start brought back to their place.
+    pub returned: u64,
+    /// How many rows the side table still holds.
+    pub side: u64,
 }
 
 /// What stands for the model now, and what became of the rest. All of it is
@@ -312,4 +372,10 @@ pub enum RefusalCode {
     BadLimit,
     /// A row carries an authority block (`authority.never-stored`).
     AuthorityStored,
+    /// Two rows of one append carry one key (`record.keyed-append`).
+    DuplicateKey,
+    /// A conversation of this name is held already, and was not to be forgotten.
+    Exists,
+    /// Nothing was archived of a conversation of this name.
+    NoArchive,
 }

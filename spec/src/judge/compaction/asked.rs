@@ -164,7 +164,10 @@ pub(super) fn owner(code: RefusalCode) -> Rule {
         | RefusalCode::NotOneResult
         | RefusalCode::BadCursor
         | RefusalCode::BadLimit
-        | RefusalCode::AuthorityStored => Rule::CompactionBracket,
+        | RefusalCode::AuthorityStored
+        | RefusalCode::DuplicateKey
+        | RefusalCode::Exists
+        | RefusalCode::NoArchive => Rule::CompactionBracket,
     }
 }
 

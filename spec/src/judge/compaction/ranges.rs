@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::super::evidence::Evidence;
 use super::super::log;
+use super::super::lookup::is_known;
 use crate::finding::{Finding, Ruling};
 use crate::json::Json;
 use crate::op::{Cut, Op, Outcome, RefusalCode};
@@ -30,7 +31,9 @@ pub(in super::super) fn replaces_range(evidence: &Evidence<'_>) -> Ruling {
                     log::read(&log.0).rows.into_iter().map(|(raw, _)| raw).collect();
                 given(&[], &BTreeSet::new(), &rows)
             }
-            (Op::Append { expect, rows }, Some(held)) if *expect == held.rows as u64 => {
+            (Op::Append { expect, rows }, Some(held))
+                if *expect == held.rows as u64 && !is_known(evidence, step) =>
+            {
                 given(before, &gone, rows)
             }
             (Op::Compact(compact), Some(_)) => match &compact.cut {

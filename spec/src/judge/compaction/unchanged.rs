@@ -67,7 +67,17 @@ fn is_projection(op: &Op) -> bool {
         | Op::Upgrade(_)
         | Op::Follow { .. }
         | Op::Page { .. }
-        | Op::Window { .. } => false,
+        | Op::Window { .. }
+        | Op::Enter { .. }
+        | Op::Lookup(_)
+        | Op::Status { .. }
+        | Op::Delete { .. }
+        | Op::Stamp {}
+        | Op::Sync { .. }
+        | Op::Recall { .. }
+        | Op::Archive { .. }
+        | Op::Parts { .. }
+        | Op::Migrate(_) => false,
     }
 }
 

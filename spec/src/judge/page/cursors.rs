@@ -111,7 +111,17 @@ pub(in super::super) fn cursor_strict(evidence: &Evidence<'_>) -> Ruling {
             | Op::Clear(_)
             | Op::Upgrade(_)
             | Op::Transcript {}
-            | Op::Follow { .. } => continue,
+            | Op::Follow { .. }
+            | Op::Enter { .. }
+            | Op::Lookup(_)
+            | Op::Status { .. }
+            | Op::Delete { .. }
+            | Op::Stamp {}
+            | Op::Sync { .. }
+            | Op::Recall { .. }
+            | Op::Archive { .. }
+            | Op::Parts { .. }
+            | Op::Migrate(_) => continue,
         };
         if let Outcome::Page(page) = &taken.outcome
             && let Some(cursor) = &page.before

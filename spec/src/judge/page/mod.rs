@@ -127,13 +127,13 @@ fn units(rows: &[Row]) -> Vec<(Unit, usize, usize)> {
 }
 
 /// True for what counts towards a page's limit.
-fn counts(row: &Row) -> bool {
+pub(super) fn counts(row: &Row) -> bool {
     row.replaces.is_none() && matches!(row.event, Event::Message(_))
 }
 
 /// Where a page that ends at `end` must begin: so many messages, and then as far
 /// back as what belongs to its first row.
-fn due_start(rows: &[Row], end: usize, limit: usize) -> usize {
+pub(super) fn due_start(rows: &[Row], end: usize, limit: usize) -> usize {
     let newest_first = (0..end).rev().filter(|place| counts(&rows[*place]));
     let mut start = newest_first.clone().nth(limit - 1).unwrap_or(0);
     let units = units(rows);

@@ -128,13 +128,25 @@ fn projection(outcome: &Outcome) -> Option<Vec<Tree>> {
         | Outcome::Transcript { .. }
         | Outcome::Followed { .. }
         | Outcome::Page(_)
-        | Outcome::Window(_) => {
+        | Outcome::Window(_)
+        | Outcome::Status { .. } => {
             let line = crate::json::to_line(outcome).ok()?;
             Tree::parse(&line).map(|tree| alloc::vec![tree])
         }
         Outcome::Loaded { .. }
         | Outcome::Appended { .. }
+        | Outcome::Known { .. }
         | Outcome::Changed(_)
+        // These ask of other conversations too, or of a client, an archive, a lifetime.
+        | Outcome::Found { .. }
+        | Outcome::Deleted { .. }
+        | Outcome::Stamp(_)
+        | Outcome::Synced(_)
+        | Outcome::Recalled { .. }
+        | Outcome::Archived(_)
+        | Outcome::Parts(_)
+        | Outcome::Migrated(_)
+        | Outcome::Crashed {}
         | Outcome::Refused(_)
         | Outcome::Unsupported { .. } => None,
     }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::super::evidence::Evidence;
 use super::super::held::{Fault, event_type, fault_of, is_for_another_chapter};
-use super::super::log;
+use super::super::{log, lookup};
 use super::kept::{ignorable_lost, stored_though_refused};
 use crate::finding::{Finding, Ruling};
 use crate::json::{Fields, Json, RawValue};
@@ -35,7 +35,8 @@ impl Given<'_> {
 }
 
 /// Every step that gives rows to store, with what is due. An append to the wrong
-/// place is left out: that is `record.expected-seq`.
+/// place is left out: that is `record.expected-seq`. So is one of what is stored
+/// already: that is `record.keyed-append`, and comes before everything else.
 fn given<'a>(evidence: &'a Evidence<'_>) -> impl Iterator<Item = Given<'a>> {
     evidence.trace.steps.iter().enumerate().filter_map(|(step, taken)| {
         let held: &[Row] = match (&taken.op, evidence.holdings.before[step]) {
@@ -61,11 +62,22 @@ fn given<'a>(evidence: &'a Evidence<'_>) -> impl Iterator<Item = Given<'a>> {
             | Op::Transcript {}
             | Op::Follow { .. }
             | Op::Page { .. }
-            | Op::Window { .. } => {
+            | Op::Window { .. }
+            | Op::Enter { .. }
+            | Op::Lookup(_)
+            | Op::Status { .. }
+            | Op::Delete { .. }
+            | Op::Stamp {}
+            | Op::Sync { .. }
+            | Op::Recall { .. }
+            | Op::Archive { .. }
+            | Op::Parts { .. }
+            | Op::Migrate(_) => {
                 return None;
             }
         };
-        if matches!(taken.outcome, Outcome::Unsupported { .. }) || !has_header(&taken.op) {
+        let unsupported = matches!(taken.outcome, Outcome::Unsupported { .. });
+        if unsupported || !has_header(&taken.op) || lookup::is_known(evidence, step) {
             return None;
         }
         let due = fault_of(held, rows.iter().map(|raw| &**raw));
@@ -94,7 +106,17 @@ fn has_header(op: &Op) -> bool {
         | Op::Transcript {}
         | Op::Follow { .. }
         | Op::Page { .. }
-        | Op::Window { .. } => true,
+        | Op::Window { .. }
+        | Op::Enter { .. }
+        | Op::Lookup(_)
+        | Op::Status { .. }
+        | Op::Delete { .. }
+        | Op::Stamp {}
+        | Op::Sync { .. }
+        | Op::Recall { .. }
+        | Op::Archive { .. }
+        | Op::Parts { .. }
+        | Op::Migrate(_) => true,
     }
 }
 
@@ -122,6 +144,17 @@ fn not_as_due(due: &Fault, outcome: &Outcome) -> Option<String> {
         | Outcome::Followed { .. }
         | Outcome::Page(_)
         | Outcome::Window(_)
+        | Outcome::Known { .. }
+        | Outcome::Found { .. }
+        | Outcome::Status { .. }
+        | Outcome::Deleted { .. }
+        | Outcome::Stamp(_)
+        | Outcome::Synced(_)
+        | Outcome::Recalled { .. }
+        | Outcome::Archived(_)
+        | Outcome::Parts(_)
+        | Outcome::Migrated(_)
+        | Outcome::Crashed {}
         | Outcome::Unsupported { .. } => {
             Some(format!("was taken; it must be refused as {:?}", due.code))
         }
@@ -255,7 +288,17 @@ pub fn version(evidence: &Evidence<'_>) -> Ruling {
             | Op::Transcript {}
             | Op::Follow { .. }
             | Op::Page { .. }
-            | Op::Window { .. } => None,
+            | Op::Window { .. }
+            | Op::Enter { .. }
+            | Op::Lookup(_)
+            | Op::Status { .. }
+            | Op::Delete { .. }
+            | Op::Stamp {}
+            | Op::Sync { .. }
+            | Op::Recall { .. }
+            | Op::Archive { .. }
+            | Op::Parts { .. }
+            | Op::Migrate(_) => None,
         };
         let Some(found) = header.and_then(|raw| named_version(&raw)) else { continue };
         if found <= FORMAT_VERSION || matches!(taken.outcome, Outcome::Unsupported { .. }) {
@@ -292,6 +335,17 @@ pub fn version(evidence: &Evidence<'_>) -> Ruling {
             | Outcome::Followed { .. }
             | Outcome::Page(_)
             | Outcome::Window(_)
+            | Outcome::Known { .. }
+            | Outcome::Found { .. }
+            | Outcome::Status { .. }
+            | Outcome::Deleted { .. }
+            | Outcome::Stamp(_)
+            | Outcome::Synced(_)
+            | Outcome::Recalled { .. }
+            | Outcome::Archived(_)
+            | Outcome::Parts(_)
+            | Outcome::Migrated(_)
+            | Outcome::Crashed {}
             | Outcome::Unsupported { .. } => format!("a log of version {found} was taken"),
         };
         ruling.find(Finding::new(Rule::RecordVersion, step, message));
@@ -304,7 +358,8 @@ fn named_version(raw: &RawValue) -> Option<u64> {
 }
 
 /// `record.expected-seq`: an append that expects another seq is refused with the
-/// seq that was there, and nothing of it is stored.
+/// seq that was there, and nothing of it is stored. Of what is stored already under
+/// its key, its sender cannot know the place (`record.keyed-append`).
 pub fn expected_seq(evidence: &Evidence<'_>) -> Ruling {
     let rule = Rule::RecordExpectedSeq;
     let mut ruling = Ruling::default();
@@ -313,6 +368,9 @@ pub fn expected_seq(evidence: &Evidence<'_>) -> Ruling {
         else {
             continue;
         };
+        if lookup::is_known(evidence, step) {
+            continue;
+        }
         let next = held.rows as u64;
         let stale = *expect != next;
         ruling.witnesses += usize::from(stale);
@@ -342,6 +400,17 @@ pub fn expected_seq(evidence: &Evidence<'_>) -> Ruling {
             | Outcome::Followed { .. }
             | Outcome::Page(_)
             | Outcome::Window(_)
+            | Outcome::Known { .. }
+            | Outcome::Found { .. }
+            | Outcome::Status { .. }
+            | Outcome::Deleted { .. }
+            | Outcome::Stamp(_)
+            | Outcome::Synced(_)
+            | Outcome::Recalled { .. }
+            | Outcome::Archived(_)
+            | Outcome::Parts(_)
+            | Outcome::Migrated(_)
+            | Outcome::Crashed {}
             | Outcome::Unsupported { .. } => continue,
         };
         ruling.find(Finding::new(rule, step, message));

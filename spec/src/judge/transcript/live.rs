@@ -51,6 +51,17 @@ pub(in super::super) fn live_equals_replay(evidence: &Evidence<'_>) -> Ruling {
             | Outcome::Transcript { .. }
             | Outcome::Page(_)
             | Outcome::Window(_)
+            | Outcome::Known { .. }
+            | Outcome::Found { .. }
+            | Outcome::Status { .. }
+            | Outcome::Deleted { .. }
+            | Outcome::Stamp(_)
+            | Outcome::Synced(_)
+            | Outcome::Recalled { .. }
+            | Outcome::Archived(_)
+            | Outcome::Parts(_)
+            | Outcome::Migrated(_)
+            | Outcome::Crashed {}
             | Outcome::Unsupported { .. } => continue,
         };
         let stored = records.of(evidence, snapshot);
