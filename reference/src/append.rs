@@ -11,14 +11,32 @@ use onrecord_spec::text::Text;
 
 use crate::record::{Record, decode, named, refusal};
 
+/// What came of an append.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Appended {
+    /// The rows are stored.
+    Stored,
+    /// Nothing was stored: these places hold what was first stored under the keys
+    /// of the rows.
+    Known(Vec<usize>),
+}
+
 impl Record {
-    /// Adds rows at the end, all of them or none, and returns the seq that the
-    /// next row will have.
+    /// Adds rows at the end, all of them or none.
+    ///
+    /// If one of them carries a key that is stored already, nothing is added and
+    /// what was first stored under it comes back: the writer sends it again because
+    /// the answer was lost (`record.keyed-append`). That is asked first, since such a
+    /// writer does not know what came after.
     ///
     /// `expect` is the seq that the writer believes to be next; a writer that
     /// was overtaken is refused (`record.expected-seq`). The bytes before are
     /// never touched (`record.append-only`).
-    pub fn append(&mut self, expect: u64, rows: &[Json]) -> Result<u64, Refusal> {
+    pub fn append(&mut self, expect: u64, rows: &[Json]) -> Result<Appended, Refusal> {
+        let known = self.known(rows);
+        if !known.is_empty() {
+            return Ok(Appended::Known(known));
+        }
         let next = self.next();
         if expect != next {
             let detail = format!(
@@ -29,15 +47,31 @@ impl Record {
         }
         let (kept, bytes) = (self.rows().len(), self.log.len());
         for raw in rows {
-            let row = decode(raw).and_then(without_authority);
-            let stored =
-                row.and_then(|row| self.one_at_a_time(row)).and_then(|row| self.store(row));
+            let stored = decode(raw)
+                .and_then(without_authority)
+                .and_then(|row| self.one_at_a_time(row))
+                .and_then(|row| self.one_key_once(row))
+                .and_then(|row| self.store(row));
             if let Err(refusal) = stored {
                 self.take_back(kept, bytes);
                 return Err(refusal);
             }
         }
-        Ok(self.next())
+        Ok(Appended::Stored)
+    }
+
+    /// The places of the rows that were stored under a key of one of these, in the
+    /// order of these, each once.
+    fn known(&self, rows: &[Json]) -> Vec<usize> {
+        let mut known: Vec<usize> = Vec::new();
+        for row in rows.iter().filter_map(|raw| Row::decode(raw).ok()) {
+            for place in self.keys().of(&row) {
+                if !known.contains(&place) {
+                    known.push(place);
+                }
+            }
+        }
+        known
     }
 
     /// Adds rows that the reference made itself, all of them or none, and gives
@@ -67,6 +101,17 @@ impl Record {
             }
             (_, _) => Ok(row),
         }
+    }
+
+    /// Two rows of one append under one key would be two firsts
+    /// (`record.keyed-append`).
+    fn one_key_once(&self, row: Row) -> Result<Row, Refusal> {
+        let Some(other) = self.keys().of(&row).next() else { return Ok(row) };
+        let seq = row.seq;
+        let detail = format!(
+            "row {seq} carries a key of row {other} of the same append (record.keyed-append)"
+        );
+        Err(refusal(RefusalCode::DuplicateKey, Some(seq), detail))
     }
 
     /// Writes a row as the log's next line and takes it in.

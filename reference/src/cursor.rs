@@ -48,7 +48,7 @@ fn form(record: &Record, place: usize) -> alloc::string::String {
 }
 
 /// The hash FNV-1a of 64 bits, over parts that are told apart.
-struct Fnv1a(u64);
+pub(crate) struct Fnv1a(pub(crate) u64);
 
 impl Default for Fnv1a {
     fn default() -> Self {
@@ -57,7 +57,7 @@ impl Default for Fnv1a {
 }
 
 impl Fnv1a {
-    fn add(&mut self, part: &[u8]) {
+    pub(crate) fn add(&mut self, part: &[u8]) {
         for byte in part.iter().chain(&(part.len() as u64).to_le_bytes()) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }

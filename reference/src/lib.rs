@@ -3,7 +3,7 @@
 //! Read it as an executable spec, in this order: [`record`] (what is held),
 //! `load` and `append` (how rows come in), [`context`] (the rows that stand for
 //! the model now), [`replay`] (what crosses to the model), `authority` (what
-//! never replays). Nothing here does I/O or knows a clock, and nothing panics.
+//! never replays), [`store`] (many conversations, and what is found again). Nothing here does I/O or knows a clock, and nothing panics.
 //!
 //! [`Reference`] puts all of it under test through the same trait as any other
 //! program. It has no privileged way: it calls what is public here.
@@ -12,6 +12,7 @@
 extern crate alloc;
 
 mod append;
+pub mod archive;
 mod authority;
 mod balance;
 pub mod bracket;
@@ -22,38 +23,47 @@ mod cursor;
 pub mod flags;
 pub mod follow;
 pub mod input;
+mod keys;
 mod load;
+pub mod lookup;
+pub mod migrate;
 pub mod page;
 mod policy;
+pub mod recall;
 pub mod record;
 pub mod replay;
 pub mod state;
+pub mod store;
+pub mod sync;
 mod tokens;
 pub mod transcript;
 mod unanswered;
 mod views;
 pub mod window;
 
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
+use alloc::vec::Vec;
 
-use onrecord_spec::json::to_json;
+use onrecord_spec::json::{Json, to_json};
 use onrecord_spec::op::{
-    Bytes, Fault, FaultKind, Hello, Implementation, Input, Op, Outcome, Refusal, RefusalCode,
-    Replayed, Report, Wordings,
+    Bytes, Fault, FaultKind, Hello, Implementation, Input, Op, Outcome, Refusal, Replayed, Report,
+    Wordings,
 };
 use onrecord_spec::target::Target;
 
+pub use append::Appended;
 pub use load::LONGEST_LINE;
 pub use record::Record;
 use replay::wording;
+pub use store::Store;
 
-/// The reference as an implementation under test: at most one record, held in
-/// memory.
+/// The reference as an implementation under test: a store, held in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Reference {
-    record: Option<Record>,
+    store: Store,
 }
 
 impl Reference {
@@ -63,35 +73,41 @@ impl Reference {
         Self::default()
     }
 
-    /// The record that is held, if there is one.
+    /// The record of the current conversation, if there is one.
     #[must_use]
     pub fn record(&self) -> Option<&Record> {
-        self.record.as_ref()
+        self.store.record()
     }
 
     fn held(&self) -> Result<&Record, Refused> {
-        self.record.as_ref().ok_or_else(|| Refused::Refusal(no_record()))
-    }
-
-    fn held_mut(&mut self) -> Result<&mut Record, Refused> {
-        self.record.as_mut().ok_or_else(|| Refused::Refusal(no_record()))
+        Ok(self.store.held()?)
     }
 
     fn outcome(&mut self, op: &Op) -> Result<Outcome, Refused> {
+        let store = &mut self.store;
         match op {
-            Op::Load { header, rows } => {
+            Op::Load { header, rows, beside } => {
                 let record = Record::load(header.as_deref(), rows)?;
-                let next = self.record.insert(record).next();
+                let next = if *beside { store.begin_beside(record)? } else { store.begin(record) };
                 Ok(Outcome::Loaded { next, damage: vec![] })
             }
             Op::Open { log } => {
                 let (record, damage) = Record::open(&log.0)?;
-                let next = self.record.insert(record).next();
-                Ok(Outcome::Loaded { next, damage })
+                Ok(Outcome::Loaded { next: store.begin(record), damage })
+            }
+            Op::Enter { conversation } => {
+                Ok(Outcome::Loaded { next: store.enter(conversation)?, damage: vec![] })
             }
             Op::Append { expect, rows } => {
-                let record = self.record.as_mut().ok_or_else(no_record)?;
-                Ok(Outcome::Appended { next: record.append(*expect, rows)? })
+                let appended = store.change(|record| record.append(*expect, rows))?;
+                let record = self.held()?;
+                let next = record.next();
+                Ok(match appended {
+                    Appended::Stored => Outcome::Appended { next },
+                    Appended::Known(places) => {
+                        Outcome::Known { next, rows: stored(record, places) }
+                    }
+                })
             }
             Op::Read { from, limit } => {
                 let rows = self.held()?.read(from.unwrap_or(0), *limit);
@@ -99,8 +115,7 @@ impl Reference {
             }
             Op::Log {} => Ok(Outcome::Log { bytes: Bytes(self.held()?.log().to_vec()) }),
             Op::Restart {} => {
-                let (record, damage) = Record::open(self.held()?.log())?;
-                let next = self.record.insert(record).next();
+                let (next, damage) = store.restart()?;
                 Ok(Outcome::Loaded { next, damage })
             }
             Op::Replay(asked) => replayed(replay::replay(self.held()?, asked)),
@@ -112,9 +127,13 @@ impl Reference {
                 let input = input::input(self.held()?, first, last, asked)?;
                 Ok(Outcome::Input(Input { rows: input.rows, replayed: written(input.replayed)? }))
             }
-            Op::Compact(asked) => Ok(Outcome::Changed(self.held_mut()?.compact(asked)?)),
-            Op::Clear(asked) => Ok(Outcome::Changed(self.held_mut()?.clear(asked)?)),
-            Op::Upgrade(asked) => Ok(Outcome::Changed(self.held_mut()?.upgrade(asked)?)),
+            Op::Compact(asked) => {
+                Ok(Outcome::Changed(store.change(|record| record.compact(asked))?))
+            }
+            Op::Clear(asked) => Ok(Outcome::Changed(store.change(|record| record.clear(asked))?)),
+            Op::Upgrade(asked) => {
+                Ok(Outcome::Changed(store.change(|record| record.upgrade(asked))?))
+            }
             Op::Transcript {} => {
                 Ok(Outcome::Transcript { items: transcript::transcript(self.held()?)? })
             }
@@ -126,6 +145,23 @@ impl Reference {
             }
             Op::Window { limit, at } => {
                 Ok(Outcome::Window(window::window(self.held()?, *limit, at)?))
+            }
+            Op::Lookup(asked) => Ok(Outcome::Found { found: store.lookup(asked)? }),
+            Op::Status { request } => {
+                Ok(Outcome::Status { turn: lookup::status(self.held()?, request) })
+            }
+            Op::Delete { conversation } => {
+                Ok(Outcome::Deleted { rows: store.delete(conversation.as_ref())? })
+            }
+            Op::Stamp {} => Ok(Outcome::Stamp(store.stamp()?)),
+            Op::Sync { limit } => Ok(Outcome::Synced(store.sync(*limit)?)),
+            Op::Recall { query } => Ok(Outcome::Recalled { hits: store.recall(query.as_ref())? }),
+            Op::Archive { crash } => {
+                Ok(store.archive(*crash)?.map_or(Outcome::Crashed {}, Outcome::Archived))
+            }
+            Op::Parts { conversation } => Ok(Outcome::Parts(store.parts(conversation.as_ref())?)),
+            Op::Migrate(asked) => {
+                Ok(store.migrate(asked)?.map_or(Outcome::Crashed {}, Outcome::Migrated))
             }
         }
     }
@@ -187,12 +223,10 @@ impl From<serde_json::Error> for Refused {
     }
 }
 
-fn no_record() -> Refusal {
-    Refusal {
-        code: RefusalCode::NoRecord,
-        seq: None,
-        detail: "no record is held; `load` or `open` one first".to_string(),
-    }
+/// The rows at these places, as they are stored.
+fn stored(record: &Record, places: impl IntoIterator<Item = usize>) -> Vec<Json> {
+    let rows = places.into_iter().filter_map(|place| record.read(place as u64, Some(1)).next());
+    rows.map(ToOwned::to_owned).collect()
 }
 
 fn replayed(replayed: replay::Replayed<'_>) -> Result<Outcome, Refused> {

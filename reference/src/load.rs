@@ -46,7 +46,7 @@ impl Record {
         for raw in rows {
             record.store(decode(raw)?)?;
         }
-        record.begin_lifetime();
+        record.begin_lifetime(record.rows().len());
         Ok(record)
     }
 
@@ -57,16 +57,25 @@ impl Record {
     /// that damage took leaves a gap in `seq`, which is refused like any other;
     /// at the end of the log it leaves none.
     pub fn open(log: &[u8]) -> Result<(Self, Vec<Damage>), Refusal> {
+        let (mut record, damage) = Self::open_within(log, usize::MAX)?;
+        record.begin_lifetime(record.rows().len());
+        Ok((record, damage))
+    }
+
+    /// As [`Record::open`], for a store that lives on: `lifetime` rows were there
+    /// when it started, and a compaction that began behind them is still open
+    /// (`compaction.one-at-a-time`).
+    pub fn open_within(log: &[u8], lifetime: usize) -> Result<(Self, Vec<Damage>), Refusal> {
         let mut lines = lines(log).filter(|line| !is_blank(line.bytes));
         let first = lines.next().ok_or_else(|| no_header("the log is empty"))?;
         let (header, length) = read_header(first.bytes)?;
         let mut loading = Loading { record: Self::empty(header), damage: Vec::new() };
+        loading.record.begin_lifetime(lifetime);
         loading.read_pieces(&first, length)?;
         for line in lines {
             loading.read_line(&line)?;
         }
         loading.record.log = log.to_vec();
-        loading.record.begin_lifetime();
         Ok((loading.record, loading.damage))
     }
 }

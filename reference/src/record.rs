@@ -17,6 +17,7 @@ use onrecord_spec::text::Text;
 use crate::bracket::Brackets;
 use crate::context::Context;
 use crate::flags::Flags;
+use crate::keys::Keys;
 use crate::views::Views;
 
 /// The record of one conversation: the bytes of its log, and what they say.
@@ -33,6 +34,7 @@ pub struct Record {
     lines: Vec<Range<usize>>,
     /// The place of each row by its id.
     ids: BTreeMap<Text, usize>,
+    keys: Keys,
     context: Context,
     flags: Flags,
     brackets: Brackets,
@@ -51,6 +53,7 @@ impl Record {
             rows: Vec::new(),
             lines: Vec::new(),
             ids: BTreeMap::new(),
+            keys: Keys::default(),
             context: Context::default(),
             flags: Flags::default(),
             brackets: Brackets::default(),
@@ -122,6 +125,11 @@ impl Record {
         &self.flags
     }
 
+    /// What rows are found again by, beside their ids.
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
     /// The brackets of compactions.
     #[must_use]
     pub fn brackets(&self) -> &Brackets {
@@ -133,9 +141,10 @@ impl Record {
         &self.views
     }
 
-    /// A new lifetime of the process begins with this record.
-    pub(crate) fn begin_lifetime(&mut self) {
-        self.brackets.begin_lifetime(self.rows.len());
+    /// A lifetime of the process begins behind so many rows: compactions that the
+    /// rows before it left open are not open any more.
+    pub(crate) fn begin_lifetime(&mut self, rows: usize) {
+        self.brackets.begin_lifetime(rows);
     }
 
     /// A message as the model gets it: of an upgraded summary with its newest
@@ -146,9 +155,15 @@ impl Record {
         self.upgrades.get(&place).unwrap_or(message)
     }
 
-    /// Where the JSON of each row stands in the log.
+    /// Where the JSON of the row at this place stands in the log.
+    #[must_use]
+    pub fn range_in_log(&self, place: usize) -> Option<Range<usize>> {
+        self.lines.get(place).cloned()
+    }
+
+    /// The JSON of the row at this place.
     pub(crate) fn line(&self, place: usize) -> Option<&[u8]> {
-        self.log.get(self.lines.get(place)?.clone())
+        self.log.get(self.range_in_log(place)?)
     }
 
     /// Takes a row in, whose JSON stands at `line` in the log. Refuses it, and
@@ -166,6 +181,7 @@ impl Record {
         };
         self.views.admit(&row, self.rows.len(), line.len(), came);
         self.ids.insert(row.id.clone(), self.rows.len());
+        self.keys.admit(&row, self.rows.len());
         self.context.place(taken.first().copied().zip(taken.last().copied()));
         self.flags.admit(&taken);
         if let Event::Compaction(step) = &row.event {
@@ -299,6 +315,7 @@ impl Record {
             let rows = core::mem::take(&mut self.rows);
             let lines = core::mem::take(&mut self.lines);
             self.ids.clear();
+            self.keys = Keys::default();
             self.context = Context::default();
             self.flags = Flags::default();
             self.brackets = self.brackets.emptied();

@@ -1,7 +1,7 @@
 //! Appending: what is refused, with the whole message, and that nothing of it
 //! stays.
 
-use onrecord_reference::Record;
+use onrecord_reference::{Appended, Record};
 use onrecord_spec::json::keep;
 use onrecord_spec::op::RefusalCode;
 
@@ -171,7 +171,7 @@ fn a_refused_append_says_why_and_stores_nothing() {
         assert_eq!((refusal.code, refusal.seq, &*refusal.detail), (code, seq, detail));
         assert_eq!(record.log(), log, "{detail}");
         assert_eq!(ids(&record), before, "{detail}");
-        assert_eq!(record.append(4, &[row(4, &plain)]), Ok(5), "{detail}");
+        assert_eq!(record.append(4, &[row(4, &plain)]), Ok(Appended::Stored), "{detail}");
     }
 }
 
@@ -185,10 +185,10 @@ fn replacements_take_the_place_of_their_range() {
         row(6, &replacing(&user("f"), &["r3", "r5"], ["r3", "r5"])),
         row(7, &user("g")),
     ];
-    assert_eq!(record.append(4, &batch), Ok(8));
+    assert_eq!(record.append(4, &batch), Ok(Appended::Stored));
     assert_eq!(ids(&record).1, ["r6", "r4", "r7"]);
     let all = replacing(&user("h"), &["r6", "r4", "r7"], ["r6", "r7"]);
-    assert_eq!(record.append(8, &[row(8, &all)]), Ok(9));
+    assert_eq!(record.append(8, &[row(8, &all)]), Ok(Appended::Stored));
     let (all, context) = ids(&record);
     assert_eq!((all.len(), context), (9, vec!["r8".to_string()]));
     let (again, damage) = Record::open(record.log()).unwrap();
@@ -203,9 +203,9 @@ fn an_append_extends_the_bytes_and_nothing_is_lost() {
         r#"{"ignorable":true,"big":123456789012345678901234567890,"event":{"type":"mood","half":"\ud83d","nul":"\u0000"}}"#,
     );
     let before = record.log().to_vec();
-    assert_eq!(record.append(1, &[]), Ok(1));
+    assert_eq!(record.append(1, &[]), Ok(Appended::Stored));
     assert_eq!(record.log(), before);
-    assert_eq!(record.append(1, &[odd]), Ok(2));
+    assert_eq!(record.append(1, &[odd]), Ok(Appended::Stored));
     assert!(record.log().starts_with(&before));
     assert_eq!(
         texts(record.read(1, None)),

@@ -9,12 +9,16 @@
 )]
 
 mod append;
+mod archive;
 mod compaction;
 mod cuts;
 mod live;
 mod load;
+mod lookup;
+mod migrate;
 mod pages;
 mod random;
+mod recall;
 mod situations;
 mod small_scope;
 
