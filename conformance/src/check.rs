@@ -73,6 +73,8 @@ pub struct Situation {
 pub enum Repeat {
     /// The embedded reference was run.
     Reference,
+    /// An embedded store was run.
+    Store(String),
     /// A command was run.
     Command(Vec<String>),
     /// A value in process was run, by the library.

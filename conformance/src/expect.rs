@@ -2,7 +2,9 @@
 
 use onrecord_spec::finding::Finding;
 use onrecord_spec::json::Tree;
-use onrecord_spec::op::{Anomaly, Changed, Constraint, Hello, Input, Outcome, Replayed, Report};
+use onrecord_spec::op::{
+    Anomaly, Changed, Constraint, Hello, Input, Migrated, Outcome, Replayed, Report,
+};
 use onrecord_spec::rule::Rule;
 
 use crate::fixture::{CaseStep, Expect, OutcomeKind, Place};
@@ -37,6 +39,17 @@ pub fn kind(outcome: &Outcome) -> OutcomeKind {
         Outcome::Followed { .. } => OutcomeKind::Followed,
         Outcome::Page(_) => OutcomeKind::Page,
         Outcome::Window(_) => OutcomeKind::Window,
+        Outcome::Known { .. } => OutcomeKind::Known,
+        Outcome::Found { .. } => OutcomeKind::Found,
+        Outcome::Status { .. } => OutcomeKind::Status,
+        Outcome::Deleted { .. } => OutcomeKind::Deleted,
+        Outcome::Stamp(_) => OutcomeKind::Stamp,
+        Outcome::Synced(_) => OutcomeKind::Synced,
+        Outcome::Recalled { .. } => OutcomeKind::Recalled,
+        Outcome::Archived(_) => OutcomeKind::Archived,
+        Outcome::Parts(_) => OutcomeKind::Parts,
+        Outcome::Migrated(_) => OutcomeKind::Migrated,
+        Outcome::Crashed {} => OutcomeKind::Crashed,
         Outcome::Refused(_) => OutcomeKind::Refused,
         Outcome::Unsupported { .. } => OutcomeKind::Unsupported,
     }
@@ -89,6 +102,17 @@ fn outcome_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
         | Outcome::Followed { .. }
         | Outcome::Page(_)
         | Outcome::Window(_)
+        | Outcome::Known { .. }
+        | Outcome::Found { .. }
+        | Outcome::Status { .. }
+        | Outcome::Deleted { .. }
+        | Outcome::Stamp(_)
+        | Outcome::Synced(_)
+        | Outcome::Recalled { .. }
+        | Outcome::Archived(_)
+        | Outcome::Parts(_)
+        | Outcome::Migrated(_)
+        | Outcome::Crashed {}
         | Outcome::Unsupported { .. } => format!("`{}`", name(&found)),
     };
     if let (Some(code), Outcome::Refused(refusal)) = (expect.code, outcome) {
@@ -120,6 +144,8 @@ fn next_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Loaded { next, .. }
         | Outcome::Appended { next }
+        | Outcome::Known { next, .. }
+        | Outcome::Migrated(Migrated { next, .. })
         | Outcome::Changed(Changed { next, .. }) => (*next != wanted)
             .then(|| format!("the next row has seq {wanted}; it was said to have {next}")),
         Outcome::Rows { .. }
@@ -131,6 +157,15 @@ fn next_breach(expect: &Expect, outcome: &Outcome) -> Option<String> {
         | Outcome::Followed { .. }
         | Outcome::Page(_)
         | Outcome::Window(_)
+        | Outcome::Found { .. }
+        | Outcome::Status { .. }
+        | Outcome::Deleted { .. }
+        | Outcome::Stamp(_)
+        | Outcome::Synced(_)
+        | Outcome::Recalled { .. }
+        | Outcome::Archived(_)
+        | Outcome::Parts(_)
+        | Outcome::Crashed {}
         | Outcome::Refused(_)
         | Outcome::Unsupported { .. } => None,
     }
@@ -190,6 +225,17 @@ fn replay_of(outcome: &Outcome) -> Option<&Replayed> {
         | Outcome::Followed { .. }
         | Outcome::Page(_)
         | Outcome::Window(_)
+        | Outcome::Known { .. }
+        | Outcome::Found { .. }
+        | Outcome::Status { .. }
+        | Outcome::Deleted { .. }
+        | Outcome::Stamp(_)
+        | Outcome::Synced(_)
+        | Outcome::Recalled { .. }
+        | Outcome::Archived(_)
+        | Outcome::Parts(_)
+        | Outcome::Migrated(_)
+        | Outcome::Crashed {}
         | Outcome::Refused(_)
         | Outcome::Unsupported { .. } => None,
     }

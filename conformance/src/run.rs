@@ -9,7 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use onrecord_spec::chapter::Chapter;
 use onrecord_spec::finding::{Finding, Ruling};
 use onrecord_spec::judge::{Step, Trace, judge};
-use onrecord_spec::op::{Fault, FaultKind, Hello, Implementation, Op, Outcome, Report as Reports};
+use onrecord_spec::op::{
+    Fault, FaultKind, Hello, Implementation, Migrate, Op, Outcome, Report as Reports,
+};
 use onrecord_spec::rule::{self, Level, Rule};
 
 use crate::check::{Check, Repeat, Report, Status};
@@ -217,7 +219,14 @@ fn withdraw(checks: &mut [Check], rulings: &BTreeMap<Rule, Ruling>) {
 fn rests_on_replays(rule: Rule) -> bool {
     match rule.chapter() {
         Chapter::Replay | Chapter::Authority => true,
-        Chapter::Compaction | Chapter::Transcript | Chapter::Page => false,
+        Chapter::Lookup
+        | Chapter::Compaction
+        | Chapter::Transcript
+        | Chapter::Page
+        | Chapter::Sync
+        | Chapter::Recall
+        | Chapter::Archive
+        | Chapter::Migration => false,
         Chapter::Record => matches!(rule, Rule::RecordInterruptedKept | Rule::RecordCallStarted),
     }
 }
@@ -325,6 +334,10 @@ fn unsupported(case: &Case, hello: &Hello) -> Option<String> {
         if !hello.ops.iter().any(|op| op == name) {
             return Some(format!("it does not do `{name}`"));
         }
+        let beside = matches!(step.op, Op::Load { beside: true, .. });
+        if beside && !hello.ops.iter().any(|op| op == "enter") {
+            return Some("it holds one conversation at a time: it does not do `enter`".to_string());
+        }
         let target = step.op.replay()?.target;
         let missing = !hello.targets.contains(&target);
         missing.then(|| format!("it does not replay to `{}`", target.name()))
@@ -347,7 +360,9 @@ fn unreported(rule: Rule, hello: &Hello) -> Option<String> {
 pub(crate) fn fitting(op: &Op, outcome: Outcome) -> Result<Outcome, Fault> {
     let fits = match kind(&outcome) {
         OutcomeKind::Refused | OutcomeKind::Unsupported => true,
-        OutcomeKind::Loaded => matches!(op, Op::Load { .. } | Op::Open { .. } | Op::Restart {}),
+        OutcomeKind::Loaded => {
+            matches!(op, Op::Load { .. } | Op::Open { .. } | Op::Enter { .. } | Op::Restart {})
+        }
         OutcomeKind::Appended => matches!(op, Op::Append { .. }),
         OutcomeKind::Rows => matches!(op, Op::Read { .. }),
         OutcomeKind::Log => matches!(op, Op::Log {}),
@@ -359,6 +374,19 @@ pub(crate) fn fitting(op: &Op, outcome: Outcome) -> Result<Outcome, Fault> {
         OutcomeKind::Followed => matches!(op, Op::Follow { .. }),
         OutcomeKind::Page => matches!(op, Op::Page { .. }),
         OutcomeKind::Window => matches!(op, Op::Window { .. }),
+        OutcomeKind::Known => matches!(op, Op::Append { .. }),
+        OutcomeKind::Found => matches!(op, Op::Lookup(_)),
+        OutcomeKind::Status => matches!(op, Op::Status { .. }),
+        OutcomeKind::Deleted => matches!(op, Op::Delete { .. }),
+        OutcomeKind::Stamp => matches!(op, Op::Stamp {}),
+        OutcomeKind::Synced => matches!(op, Op::Sync { .. }),
+        OutcomeKind::Recalled => matches!(op, Op::Recall { .. }),
+        OutcomeKind::Archived => matches!(op, Op::Archive { crash: None }),
+        OutcomeKind::Parts => matches!(op, Op::Parts { .. }),
+        OutcomeKind::Migrated => matches!(op, Op::Migrate(Migrate { crash: false, .. })),
+        OutcomeKind::Crashed => {
+            matches!(op, Op::Archive { crash: Some(_) } | Op::Migrate(Migrate { crash: true, .. }))
+        }
     };
     if fits {
         return Ok(outcome);

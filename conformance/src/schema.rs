@@ -2,7 +2,8 @@
 //! read them: they cannot say anything else than what is read.
 
 use onrecord_spec::op::{
-    Anomaly, Clear, Compact, Constraint, Damage, Facts, Mode, Op, RefusalCode, Upgrade,
+    Anomaly, ArchiveCrash, Clear, Compact, Constraint, Damage, Facts, Lookup, Mode, Op,
+    RefusalCode, Upgrade,
 };
 use onrecord_spec::page::WindowAt;
 use onrecord_spec::record::{Header, Row};
@@ -149,7 +150,14 @@ fn op(generator: &mut SchemaGenerator, open: bool) -> Schema {
     let mut properties = serde_json::Map::new();
     for name in Op::NAMES {
         let schema = match name {
-            "load" => object(&[("rows", &rows)], &[("header", &json_schema!(true))]),
+            "load" => object(
+                &[("rows", &rows)],
+                &[
+                    ("header", &json_schema!(true)),
+                    ("beside", &json_schema!({ "type": "boolean" })),
+                ],
+            ),
+            "enter" => object(&[("conversation", &id)], &[]),
             "open" => object(&[("log", &bytes())], &[]),
             "append" => object(&[("rows", &rows)], &[("expect", &number)]),
             "read" => object(&[], &[("from", &number), ("limit", &number)]),
@@ -162,6 +170,13 @@ fn op(generator: &mut SchemaGenerator, open: bool) -> Schema {
             "follow" => object(&[], &[("join", &number)]),
             "page" => object(&[("limit", &whole)], &[("before", &id)]),
             "window" => object(&[], &[("limit", &whole), ("at", &at)]),
+            "lookup" => generator.subschema_for::<Lookup>(),
+            "status" => object(&[("request", &id)], &[]),
+            "delete" | "parts" => object(&[], &[("conversation", &id)]),
+            "sync" => object(&[], &[("limit", &whole)]),
+            "recall" => object(&[], &[("query", &id)]),
+            "archive" => object(&[], &[("crash", &generator.subschema_for::<ArchiveCrash>())]),
+            "migrate" => migrate(),
             _ => nothing.clone(),
         };
         properties.insert(name.to_string(), schema.to_value());
@@ -173,6 +188,13 @@ fn op(generator: &mut SchemaGenerator, open: bool) -> Schema {
         "maxProperties": 1,
         "additionalProperties": false,
     })
+}
+
+/// A start of a store. Here the rows say their `seq` and `id`: they have holes.
+fn migrate() -> Schema {
+    let rows = json_schema!({ "type": "array" });
+    let older = object(&[("rows", &rows), ("side", &rows)], &[("header", &json_schema!(true))]);
+    object(&[], &[("older", &older), ("crash", &json_schema!({ "type": "boolean" }))])
 }
 
 fn replay(generator: &mut SchemaGenerator, open: bool) -> Schema {
@@ -210,6 +232,10 @@ fn outcome(generator: &mut SchemaGenerator) -> Schema {
         &[("rows", &raw), ("older", &yes), ("newer", &yes), ("upto", &next)],
         &[("hangs", &raw)],
     );
+    let stamp = object(&[("epoch", &id), ("version", &next)], &[]);
+    let span = object(&[("from", &next), ("upto", &next)], &[]);
+    let spans = json_schema!({ "type": "array", "items": span.clone() });
+    let manifest = object(&[("sealed", &next)], &[("held", &raw)]);
     let code = generator.subschema_for::<RefusalCode>();
     let words = json_schema!({ "type": "string" });
     let refused = object(&[("code", &code), ("detail", &words)], &[("seq", &next)]);
@@ -227,6 +253,20 @@ fn outcome(generator: &mut SchemaGenerator) -> Schema {
         (OutcomeKind::Followed, object(&[("events", &raw)], &[])),
         (OutcomeKind::Page, page),
         (OutcomeKind::Window, window),
+        (OutcomeKind::Known, object(&[("next", &next), ("rows", &raw)], &[])),
+        (OutcomeKind::Found, object(&[], &[("found", &json_schema!({ "type": "object" }))])),
+        (OutcomeKind::Status, object(&[], &[("turn", &json_schema!({ "type": "object" }))])),
+        (OutcomeKind::Deleted, object(&[("rows", &next)], &[])),
+        (OutcomeKind::Stamp, stamp.clone()),
+        (OutcomeKind::Synced, object(&[("rows", &raw)], &[("reads", &spans), ("cached", &stamp)])),
+        (OutcomeKind::Recalled, object(&[("hits", &raw)], &[])),
+        (OutcomeKind::Archived, object(&[("bytes", &next), ("read", &span)], &[("part", &id)])),
+        (OutcomeKind::Parts, object(&[("parts", &raw), ("manifest", &manifest)], &[])),
+        (
+            OutcomeKind::Migrated,
+            object(&[("next", &next), ("returned", &next), ("side", &next)], &[]),
+        ),
+        (OutcomeKind::Crashed, object(&[], &[])),
         (OutcomeKind::Refused, refused),
         (OutcomeKind::Unsupported, unsupported),
     ];

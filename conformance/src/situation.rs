@@ -3,9 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use onrecord_spec::json::{Json, RawValue};
+use onrecord_spec::json::{Fields, Json, RawValue};
 use onrecord_spec::judge::Step;
-use onrecord_spec::op::{Budget, Compact, Cut, Ending, Mode, Op, Outcome, Replay};
+use onrecord_spec::op::{
+    ArchiveCrash, Budget, Compact, Cut, Ending, Key, Lookup, Migrate, Mode, Older, Op, Outcome,
+    Replay,
+};
 use onrecord_spec::page::WindowAt;
 use onrecord_spec::target::Profile;
 use onrecord_spec::text::Text;
@@ -30,32 +33,65 @@ pub(crate) fn of(case: &Case, asked: &[Step]) -> Situation {
     }
 }
 
-/// The log that steps have made by this one (by their end, if there is none), as
-/// JSON lines: it can be saved and replayed.
+/// The log of the current conversation that steps have made by this one (by their
+/// end, if there is none), as JSON lines: it can be saved and replayed.
 pub(crate) fn log(steps: &[Step], until: Option<usize>) -> Vec<String> {
-    let mut log = Vec::new();
+    let mut logs: BTreeMap<Text, Vec<String>> = BTreeMap::new();
+    let mut current = Text::default();
     let text = |row: &Json| row.get().to_string();
     for step in steps.iter().take(until.map_or(steps.len(), |until| until + 1)) {
-        match (&step.op, &step.outcome) {
-            (Op::Load { header, rows }, _) => {
-                let header = header.as_ref().map(text);
-                log = vec![header.unwrap_or_else(|| NAMELESS_HEADER.to_string())];
-                log.extend(rows.iter().map(text));
-            }
+        let begun = match (&step.op, &step.outcome) {
+            (Op::Load { header, rows, .. }, _) => begin(header.as_ref(), rows.iter()),
             (Op::Open { log: bytes }, _) => {
-                log = String::from_utf8_lossy(&bytes.0).lines().map(str::to_string).collect();
+                String::from_utf8_lossy(&bytes.0).lines().map(str::to_string).collect()
             }
-            (Op::Append { rows, .. }, _) => log.extend(rows.iter().map(text)),
-            (_, Outcome::Changed(changed)) => log.extend(changed.rows.iter().map(text)),
-            (_, _) => {}
+            (Op::Migrate(Migrate { older: Some(older), .. }), _) => {
+                let mut rows: Vec<&Json> = older.rows.iter().chain(&older.side).collect();
+                rows.sort_by_key(|row| field::<u64>(row, "seq"));
+                begin(older.header.as_ref(), rows.into_iter())
+            }
+            (Op::Enter { conversation }, Outcome::Loaded { .. }) => {
+                current = conversation.clone();
+                continue;
+            }
+            (Op::Append { .. }, Outcome::Known { .. }) => continue,
+            (Op::Append { rows, .. }, _) => {
+                logs.entry(current.clone()).or_default().extend(rows.iter().map(text));
+                continue;
+            }
+            (_, Outcome::Changed(changed)) => {
+                logs.entry(current.clone()).or_default().extend(changed.rows.iter().map(text));
+                continue;
+            }
+            (_, _) => continue,
+        };
+        if !matches!(step.op, Op::Load { beside: true, .. }) {
+            logs.clear();
         }
+        let header = begun.first().and_then(|line| onrecord_spec::json::keep(line).ok());
+        current = header.and_then(|raw| field(&raw, "conversation")).unwrap_or_default();
+        logs.insert(current.clone(), begun);
     }
-    log
+    logs.remove(&current).unwrap_or_default()
+}
+
+/// The log of a record that begins with these rows.
+fn begin<'a>(header: Option<&Json>, rows: impl Iterator<Item = &'a Json>) -> Vec<String> {
+    let header = header.map_or(NAMELESS_HEADER, |header| header.get());
+    std::iter::once(header.to_string()).chain(rows.map(|row| row.get().to_string())).collect()
+}
+
+/// A field of a header or a row, if it is there and of its kind.
+fn field<T: serde::de::DeserializeOwned>(raw: &RawValue, name: &str) -> Option<T> {
+    Fields::open(raw).ok()?.take(name, "another value").ok()?
 }
 
 fn in_words(op: &Op) -> String {
     match op {
-        Op::Load { rows, .. } => format!("load {}", count(rows.len(), "row")),
+        Op::Load { rows, beside, .. } => {
+            let beside = if *beside { ", beside what is held" } else { "" };
+            format!("load {}{beside}", count(rows.len(), "row"))
+        }
         Op::Open { log } => format!("open a log of {}", count(log.0.len(), "byte")),
         Op::Append { expect, rows } => format!("append {} at {expect}", count(rows.len(), "row")),
         Op::Read { from, limit } => {
@@ -90,6 +126,48 @@ fn in_words(op: &Op) -> String {
                 WindowAt::From(row) => format!("window{limit} from {}", name(row)),
             }
         }
+        Op::Enter { conversation } => format!("enter {}", name(conversation)),
+        Op::Lookup(Lookup { by, conversation }) => {
+            let (what, key) = match by {
+                Key::Row(id) => ("row", id),
+                Key::Request(key) => ("request", key),
+                Key::Report(key) => ("report", key),
+            };
+            format!("look up the {what} {}{}", name(key), whose(conversation.as_ref()))
+        }
+        Op::Status { request } => format!("status of the request {}", name(request)),
+        Op::Delete { conversation } => {
+            format!("delete the conversation{}", whose(conversation.as_ref()))
+        }
+        Op::Stamp {} => "stamp".to_string(),
+        Op::Sync { limit } => match limit {
+            Some(limit) => format!("sync, of the newest {limit}"),
+            None => "sync".to_string(),
+        },
+        Op::Recall { query } => match query {
+            Some(query) => format!("recall {}", name(query)),
+            None => "recall everything".to_string(),
+        },
+        Op::Archive { crash } => match crash {
+            None => "write to the archive".to_string(),
+            Some(ArchiveCrash::HalfPart) => {
+                "write to the archive, and die in the middle of the part".to_string()
+            }
+            Some(ArchiveCrash::AfterPart) => {
+                "write to the archive, and die between part and manifest".to_string()
+            }
+        },
+        Op::Parts { conversation } => format!("the archive{}", whose(conversation.as_ref())),
+        Op::Migrate(Migrate { older, crash }) => {
+            let from = match older {
+                Some(Older { rows, side, .. }) => {
+                    format!(" of {} and {} of the side table", count(rows.len(), "row"), side.len())
+                }
+                None => String::new(),
+            };
+            let dies = if *crash { ", and die on the way" } else { "" };
+            format!("start on an older store{from}{dies}")
+        }
     }
 }
 
@@ -117,6 +195,11 @@ fn compaction(compact: &Compact) -> String {
         (Some(_), Mode::Running) | (None, _) => "",
     };
     format!("compaction {}{taken}{end}{turn}", name(&compact.id))
+}
+
+/// Which conversation, if it is not the current one.
+fn whose(conversation: Option<&Text>) -> String {
+    conversation.map(|conversation| format!(" of {}", name(conversation))).unwrap_or_default()
 }
 
 fn name(id: &Text) -> String {

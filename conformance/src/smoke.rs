@@ -3,8 +3,10 @@
 
 use onrecord_spec::json::{Malformed, keep};
 use onrecord_spec::op::{
-    AuthorityMode, Bytes, Facts, Fault, Hello, Implementation, Op, Outcome, Replay,
+    AuthorityMode, Bytes, Facts, Fault, Hello, Implementation, Key, Lookup, Migrate, Older, Op,
+    Outcome, Replay,
 };
+use onrecord_spec::page::WindowAt;
 use onrecord_spec::target::Target;
 
 use crate::adapter::{Adapter, Answer, Limits, METHOD_NOT_FOUND};
@@ -149,10 +151,19 @@ fn record(words: &str) -> Result<Op, Malformed> {
             row(1, "assistant", "I hear you.")?,
             row(2, "user", "Go on.")?,
         ],
+        beside: false,
     })
 }
 
-/// One op of each name, to be performed on the record.
+/// A store of the older shape, with nothing in its side table.
+fn older() -> Result<Older, Malformed> {
+    let Op::Load { header, rows, .. } = record("four")? else {
+        return Err(Malformed::new("a record is loaded"));
+    };
+    Ok(Older { header, rows, side: Vec::new() })
+}
+
+/// One op of almost each name, to be performed on the record.
 fn one_of_each(targets: &[Target]) -> Result<Vec<Op>, Malformed> {
     let Op::Load { rows, .. } = record("three")? else { return Ok(Vec::new()) };
     let log = rows.iter().map(|row| row.get()).collect::<Vec<_>>().join("\n");
@@ -182,6 +193,23 @@ fn one_of_each(targets: &[Target]) -> Result<Vec<Op>, Malformed> {
             },
         });
     }
+    ops.extend([
+        Op::Context {},
+        Op::Transcript {},
+        Op::Follow { join: 0 },
+        Op::Page { limit: 2, before: None },
+        Op::Window { limit: None, at: WindowAt::Newest },
+        Op::Enter { conversation: "smoke".into() },
+        Op::Lookup(Lookup { by: Key::Row("r0".into()), conversation: None }),
+        Op::Status { request: "none".into() },
+        Op::Stamp {},
+        Op::Sync { limit: None },
+        Op::Recall { query: None },
+        Op::Archive { crash: None },
+        Op::Parts { conversation: None },
+        Op::Delete { conversation: None },
+        Op::Migrate(Migrate { older: Some(older()?), crash: false }),
+    ]);
     Ok(ops)
 }
 
@@ -219,7 +247,18 @@ fn ops(adapter: &mut Adapter, hello: &Hello) -> Verdict {
                 | Outcome::Transcript { .. }
                 | Outcome::Followed { .. }
                 | Outcome::Page(_)
-                | Outcome::Window(_),
+                | Outcome::Window(_)
+                | Outcome::Known { .. }
+                | Outcome::Found { .. }
+                | Outcome::Status { .. }
+                | Outcome::Deleted { .. }
+                | Outcome::Stamp(_)
+                | Outcome::Synced(_)
+                | Outcome::Recalled { .. }
+                | Outcome::Archived(_)
+                | Outcome::Parts(_)
+                | Outcome::Migrated(_)
+                | Outcome::Crashed {},
             ) => {}
             Err(fault) => {
                 let message = format!("`{}`: {}", op.name(), fault.message);

@@ -2,12 +2,15 @@
 //! every op; none keeps or replays a record. A check that passes for one of them
 //! checks nothing, unless its fixture says why it may.
 
+use onrecord_spec::archive::{Archived, Manifest, Part, Parts};
+use onrecord_spec::found::{Found, Hit};
 use onrecord_spec::json::{Fields, Json, Malformed, keep};
 use onrecord_spec::op::{
-    Bytes, Changed, Context, ContextRow, Fault, FaultKind, Hello, Implementation, Input, Op,
-    Outcome, Refusal, RefusalCode, Replayed, Report, Wordings,
+    Bytes, Changed, Context, ContextRow, Fault, FaultKind, Hello, Implementation, Input, Migrate,
+    Migrated, Op, Outcome, Refusal, RefusalCode, Replayed, Report, Wordings,
 };
 use onrecord_spec::page::{Page, Window};
+use onrecord_spec::sync::{Span, Stamp, Synced};
 use onrecord_spec::target::Target;
 use onrecord_spec::text::Text;
 
@@ -98,6 +101,18 @@ impl Trivial {
         rows.filter_map(|row| Fields::open(&row).ok()?.take("id", "a string").ok()?)
     }
 
+    /// The first row that it keeps, whatever was looked up.
+    fn found(&self) -> Option<Found> {
+        Some(Found { row: self.kept().first()?.clone(), left: None })
+    }
+
+    /// All that it keeps, as one part.
+    fn part(&self) -> Vec<Part> {
+        let rows: Vec<String> = self.kept().iter().map(|row| row.get().to_string()).collect();
+        let bytes = Bytes(rows.join("\n").into_bytes());
+        if rows.is_empty() { Vec::new() } else { vec![Part { name: "part".into(), bytes }] }
+    }
+
     fn kept(&self) -> Vec<Json> {
         if self.kind == Kind::Echo { self.rows.clone() } else { Vec::new() }
     }
@@ -169,6 +184,35 @@ impl Implementation for Trivial {
                 newer: false,
                 upto: self.next(),
             }),
+            Op::Enter { .. } => Outcome::Loaded { next: self.next(), damage: Vec::new() },
+            Op::Lookup(_) => Outcome::Found { found: self.found() },
+            Op::Status { .. } => Outcome::Status { turn: None },
+            Op::Delete { .. } => Outcome::Deleted { rows: 0 },
+            Op::Stamp {} => Outcome::Stamp(Stamp { epoch: "epoch".into(), version: self.next() }),
+            Op::Sync { .. } => {
+                Outcome::Synced(Synced { rows: self.kept(), reads: Vec::new(), cached: None })
+            }
+            Op::Recall { .. } => {
+                let hit = |row| Hit { conversation: Text::default(), row, left: None };
+                Outcome::Recalled { hits: self.ids().map(hit).collect() }
+            }
+            Op::Archive { crash: Some(_) } | Op::Migrate(Migrate { crash: true, .. }) => {
+                Outcome::Crashed {}
+            }
+            Op::Archive { crash: None } => Outcome::Archived(Archived {
+                part: None,
+                bytes: 0,
+                read: Span { from: 0, upto: self.next() },
+            }),
+            Op::Parts { .. } => {
+                Outcome::Parts(Parts { parts: self.part(), manifest: Manifest::default() })
+            }
+            Op::Migrate(Migrate { older, crash: false }) => {
+                if let Some(older) = older {
+                    self.rows.clone_from(&older.rows);
+                }
+                Outcome::Migrated(Migrated { next: self.next(), returned: 0, side: 0 })
+            }
         })
     }
 }

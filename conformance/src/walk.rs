@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use onrecord_spec::judge::{Step, Trace};
-use onrecord_spec::op::{Changed, Hello, Op, Outcome};
+use onrecord_spec::op::{Changed, Hello, Migrated, Op, Outcome};
 use onrecord_spec::text::Text;
 
 use crate::expect::Breach;
@@ -74,6 +74,8 @@ impl Walk {
         match &outcome {
             Outcome::Loaded { next, .. }
             | Outcome::Appended { next }
+            | Outcome::Known { next, .. }
+            | Outcome::Migrated(Migrated { next, .. })
             | Outcome::Changed(Changed { next, .. }) => self.next = *next,
             Outcome::Page(page) => {
                 self.cursors.insert(index, page.before.clone());
@@ -89,6 +91,15 @@ impl Walk {
             | Outcome::Transcript { .. }
             | Outcome::Followed { .. }
             | Outcome::Window(_)
+            | Outcome::Found { .. }
+            | Outcome::Status { .. }
+            | Outcome::Deleted { .. }
+            | Outcome::Stamp(_)
+            | Outcome::Synced(_)
+            | Outcome::Recalled { .. }
+            | Outcome::Archived(_)
+            | Outcome::Parts(_)
+            | Outcome::Crashed {}
             | Outcome::Refused(_)
             | Outcome::Unsupported { .. } => {}
         }

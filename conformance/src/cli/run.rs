@@ -11,6 +11,7 @@ use onrecord_spec::chapter::Chapter;
 use onrecord_spec::op::Implementation;
 use onrecord_spec::rule::Rule;
 use onrecord_spec::target::Target;
+use onrecord_sqlite::SqliteStore;
 
 use super::{Stop, note, print, suite};
 use crate::adapter::{Adapter, Limits};
@@ -21,7 +22,7 @@ use crate::run::Options;
 use crate::suite::Suite;
 use crate::words::{shell, visible};
 
-/// Run the suite on an adapter, or on the reference.
+/// Run the suite on an adapter, on the reference, or on an embedded store.
 ///
 /// Each rule of each fixture is one check. A breach of a MUST fails, a breach of a
 /// SHOULD warns. What an adapter does not do is unsupported and no failure. What
@@ -56,6 +57,10 @@ pub(super) struct Run {
     /// Write the report to this file, and only its last line to standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Run an embedded store instead of the reference: `sqlite`, in a file that goes
+    /// when it is done, or `sqlite:PATH`, in a new file that stays.
+    #[arg(long, value_name = "STORE", value_parser = store, conflicts_with = "command")]
+    store: Option<Store>,
     /// The adapter: a program and its arguments. Without one the reference is run.
     #[arg(last = true, value_name = "CMD")]
     command: Vec<String>,
@@ -64,6 +69,7 @@ pub(super) struct Run {
 const EXAMPLES: &str = "\
 Examples:
   onrecord run                                         the reference
+  onrecord run --store sqlite                          the store on SQLite
   onrecord run -- python3 my_adapter.py                your own
   onrecord run --filter late-result --target anthropic -- python3 my_adapter.py
   onrecord run --rule replay.call-answered -- python3 my_adapter.py
@@ -86,6 +92,23 @@ pub(super) enum Format {
     Json,
     /// For CI systems.
     Junit,
+}
+
+/// An embedded store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Store {
+    /// On SQLite, in this file; in one of its own if none is named.
+    Sqlite(Option<PathBuf>),
+}
+
+fn store(text: &str) -> Result<Store, String> {
+    match text.split_once(':') {
+        None if text == "sqlite" => Ok(Store::Sqlite(None)),
+        Some(("sqlite", path)) if !path.is_empty() => Ok(Store::Sqlite(Some(path.into()))),
+        None | Some(_) => {
+            Err("there is one store, `sqlite`; write `sqlite` or `sqlite:PATH`".to_string())
+        }
+    }
 }
 
 impl Run {
@@ -135,6 +158,9 @@ impl Run {
     }
 
     fn run(&self, suite: &Suite) -> Result<Report, Stop> {
+        if let Some(Store::Sqlite(path)) = &self.store {
+            return run_sqlite(suite, path.as_deref());
+        }
         if self.command.is_empty() {
             let options = Options { exact: true, repeat: Repeat::Reference };
             return Ok(with_progress(suite, &mut Reference::default(), &options));
@@ -174,6 +200,29 @@ impl Run {
             None => print(&text),
         }
     }
+}
+
+/// Runs the suite on a store in a new file: a run forgets what it finds, which must
+/// not be anybody's.
+fn run_sqlite(suite: &Suite, path: Option<&Path>) -> Result<Report, Stop> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Stop::broke(format!("cannot make a folder for the store: {error}")))?;
+    let file = path.map_or_else(|| folder.path().join("store.sqlite"), Path::to_path_buf);
+    let shown = visible(&file.display().to_string());
+    if file.exists() {
+        return Err(Stop::usage(format!(
+            "`{shown}` is there already, and a run would forget what is in it; name a new file"
+        )));
+    }
+    let mut store = SqliteStore::open(&file).map_err(|error| {
+        let why = visible(&error.to_string());
+        Stop::usage(format!(
+            "cannot make a store in `{shown}`: {why}; name a file in a folder that is there"
+        ))
+    })?;
+    let named = path.map(|path| format!(":{}", path.display())).unwrap_or_default();
+    let options = Options { exact: false, repeat: Repeat::Store(format!("sqlite{named}")) };
+    Ok(with_progress(suite, &mut store, &options))
 }
 
 /// Runs with a progress bar, which shows on a terminal only.

@@ -1,11 +1,12 @@
 //! Asks an implementation everything about a record, at random: it compacts,
-//! clears, upgrades, follows and pages, and goes on by what came back.
+//! clears, upgrades, follows, pages, sends again, looks up, syncs, recalls and
+//! archives, beside other conversations, and goes on by what came back.
 
 use onrecord_spec::json::{Fields, Json};
 use onrecord_spec::judge::{Step, Trace};
 use onrecord_spec::op::{
-    Budget, Changed, Clear, Compact, Cut, Ending, Fault, Hello, Implementation, Mode, Op, Outcome,
-    Replay, SummaryText, Upgrade,
+    ArchiveCrash, Budget, Changed, Clear, Compact, Cut, Ending, Fault, Hello, Implementation, Key,
+    Lookup, Mode, Op, Outcome, Replay, SummaryText, Upgrade,
 };
 use onrecord_spec::page::WindowAt;
 use onrecord_spec::record::CompactionMode;
@@ -26,9 +27,10 @@ pub fn drive(
     let hello = implementation.hello()?;
     let mut drive = Drive::new(rng.fork(), record, hello);
     drive.take(
-        Op::Load { header: Some(record.header.clone()), rows: record.rows.clone() },
+        Op::Load { header: Some(record.header.clone()), rows: record.rows.clone(), beside: false },
         implementation,
     )?;
+    drive.conversations.extend(conversation(&record.header));
     for _ in 0..steps {
         let op = drive.choose();
         if drive.trace.hello.ops.iter().any(|name| name == op.name()) {
@@ -36,6 +38,11 @@ pub fn drive(
         }
     }
     Ok(drive.trace)
+}
+
+/// The name of a header's conversation.
+fn conversation(header: &Json) -> Option<Text> {
+    Fields::open(header).ok()?.take("conversation", "a string").ok().flatten()
 }
 
 struct Drive {
@@ -49,6 +56,8 @@ struct Drive {
     cursor: Option<Text>,
     /// The compaction that was begun last.
     begun: Option<Text>,
+    /// The conversations that were begun, the deleted ones included.
+    conversations: Vec<Text>,
     /// How many names were made.
     names: u32,
 }
@@ -62,6 +71,7 @@ impl Drive {
             next: 0,
             cursor: None,
             begun: None,
+            conversations: Vec::new(),
             names: 0,
         };
         drive.learn(&record.rows);
@@ -78,7 +88,7 @@ impl Drive {
     fn take(&mut self, op: Op, implementation: &mut dyn Implementation) -> Result<(), Fault> {
         let outcome = implementation.perform(&op)?;
         match &outcome {
-            Outcome::Loaded { next, .. } => self.next = *next,
+            Outcome::Loaded { next, .. } | Outcome::Known { next, .. } => self.next = *next,
             Outcome::Appended { next } => {
                 self.next = *next;
                 if let Op::Append { rows, .. } = &op {
@@ -98,6 +108,16 @@ impl Drive {
             | Outcome::Transcript { .. }
             | Outcome::Followed { .. }
             | Outcome::Window(_)
+            | Outcome::Found { .. }
+            | Outcome::Status { .. }
+            | Outcome::Deleted { .. }
+            | Outcome::Stamp(_)
+            | Outcome::Synced(_)
+            | Outcome::Recalled { .. }
+            | Outcome::Archived(_)
+            | Outcome::Parts(_)
+            | Outcome::Migrated(_)
+            | Outcome::Crashed {}
             | Outcome::Refused(_)
             | Outcome::Unsupported { .. } => {}
         }
@@ -106,7 +126,7 @@ impl Drive {
     }
 
     fn choose(&mut self) -> Op {
-        match self.rng.u32(0..20) {
+        match self.rng.u32(0..30) {
             0 => Op::Context {},
             1 => self.input(),
             2..=6 => Op::Compact(self.compact()),
@@ -125,6 +145,15 @@ impl Drive {
             14 => Op::Restart {},
             15 => Op::Read { from: None, limit: None },
             16 | 17 => self.append(),
+            20 => self.lookup(),
+            21 => Op::Status { request: self.key() },
+            22 => Op::Stamp {},
+            23 | 24 => Op::Sync { limit: self.rng.bool().then(|| self.rng.i64(0..6)) },
+            25 => self.recall(),
+            26 => Op::Archive { crash: self.crash() },
+            27 => Op::Parts { conversation: None },
+            28 => self.resend(),
+            29 => self.another(),
             _ => Op::Replay(self.replay()),
         }
     }
@@ -204,13 +233,83 @@ impl Drive {
     }
 
     fn append(&mut self) -> Op {
+        self.append_with(self.next, json!({}))
+    }
+
+    /// An append under a key that may have been sent before, at the seq that was next
+    /// then or is next now.
+    fn resend(&mut self) -> Op {
+        let expect = if self.rng.bool() { self.next } else { self.rng.u64(0..=self.next) };
+        let kind = if self.rng.bool() { "request" } else { "report" };
+        let key = self.key();
+        self.append_with(expect, json!({ kind: key.to_unicode() }))
+    }
+
+    fn append_with(&mut self, expect: u64, mut row: serde_json::Value) -> Op {
         let (id, text) = (self.name("row"), self.name("said later"));
         let role = if self.rng.bool() { "user" } else { "assistant" };
-        let row = json!({
-            "seq": self.next, "id": id.to_unicode(),
-            "event": { "type": "message", "role": role,
-                       "blocks": [{ "type": "text", "text": text.to_unicode() }] },
+        row["seq"] = json!(expect);
+        row["id"] = json!(id.to_unicode());
+        row["event"] = json!({
+            "type": "message", "role": role,
+            "blocks": [{ "type": "text", "text": text.to_unicode() }],
         });
-        Op::Append { expect: self.next, rows: vec![raw(&row)] }
+        Op::Append { expect, rows: vec![raw(&row)] }
+    }
+
+    /// One of few keys, so that they come again.
+    fn key(&mut self) -> Text {
+        Text::from(format!("key {}", self.rng.u32(0..4)).as_str())
+    }
+
+    fn lookup(&mut self) -> Op {
+        let by = match self.rng.u32(0..3) {
+            0 => Key::Row(self.row()),
+            1 => Key::Request(self.key()),
+            _ => Key::Report(self.key()),
+        };
+        let elsewhere = self.rng.u32(0..4) == 0 && !self.conversations.is_empty();
+        Op::Lookup(Lookup { by, conversation: elsewhere.then(|| self.any_conversation()) })
+    }
+
+    fn recall(&mut self) -> Op {
+        let query = match self.rng.u32(0..3) {
+            0 => None,
+            1 => Some(Text::from(format!("{:04}", self.rng.u32(0..=self.names)).as_str())),
+            _ => Some(Text::from("said made")),
+        };
+        Op::Recall { query }
+    }
+
+    fn crash(&mut self) -> Option<ArchiveCrash> {
+        match self.rng.u32(0..4) {
+            0 => Some(ArchiveCrash::HalfPart),
+            1 => Some(ArchiveCrash::AfterPart),
+            _ => None,
+        }
+    }
+
+    fn any_conversation(&mut self) -> Text {
+        self.conversations[self.rng.usize(0..self.conversations.len())].clone()
+    }
+
+    /// Goes to another conversation, begins one, or deletes one that is not the
+    /// first.
+    fn another(&mut self) -> Op {
+        match self.rng.u32(0..4) {
+            0 | 1 if !self.conversations.is_empty() => {
+                Op::Enter { conversation: self.any_conversation() }
+            }
+            2 if self.conversations.len() > 1 => {
+                let at = self.rng.usize(1..self.conversations.len());
+                Op::Delete { conversation: Some(self.conversations[at].clone()) }
+            }
+            _ => {
+                let name = self.name("conversation");
+                let header = json!({ "onrecord": 1, "conversation": name.to_unicode() });
+                self.conversations.push(name);
+                Op::Load { header: Some(raw(&header)), rows: Vec::new(), beside: true }
+            }
+        }
     }
 }

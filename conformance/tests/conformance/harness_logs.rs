@@ -279,7 +279,7 @@ fn result(line: &Value) -> Value {
 fn loaded(rows: &[Value]) -> Reference {
     let rows: Vec<Json> = rows.iter().map(|row| keep(&row.to_string()).unwrap()).collect();
     let (count, mut reference) = (rows.len(), Reference::default());
-    let told = ask(&mut reference, &Op::Load { header: None, rows });
+    let told = ask(&mut reference, &Op::Load { header: None, rows, beside: false });
     assert_eq!(told, json!({"loaded": {"next": count}}));
     reference
 }

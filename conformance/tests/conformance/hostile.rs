@@ -113,7 +113,11 @@ fn try_record(seed: u64) -> BTreeSet<State> {
     let imported = record.rows.iter().rposition(|row| row.get().contains("\"authority\""));
     let cut = rng.usize(imported.map_or(0, |at| at + 1)..=record.rows.len());
     let rest: Vec<Json> = record.rows[cut..].to_vec();
-    let mut ops = vec![Op::Load { header: Some(record.header), rows: record.rows[..cut].to_vec() }];
+    let mut ops = vec![Op::Load {
+        header: Some(record.header),
+        rows: record.rows[..cut].to_vec(),
+        beside: false,
+    }];
     ops.extend(replays.iter().cloned().map(Op::Replay));
     ops.push(Op::Append { expect: cut as u64, rows: rest });
     ops.extend(replays.into_iter().map(Op::Replay));

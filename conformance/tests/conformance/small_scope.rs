@@ -216,7 +216,8 @@ fn summary() -> Ending {
 impl Node {
     fn new() -> Self {
         let mut reference = Reference::default();
-        let loaded = reference.perform(&Op::Load { header: None, rows: vec![] }).unwrap();
+        let loaded =
+            reference.perform(&Op::Load { header: None, rows: vec![], beside: false }).unwrap();
         assert!(matches!(loaded, Outcome::Loaded { next: 0, .. }));
         Self {
             reference,

@@ -94,7 +94,8 @@ fn flat(rows: &[Value], flags: &BTreeMap<String, String>) -> Vec<String> {
 fn compacted_at_random(seed: u64) -> Reference {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut reference = Reference::default();
-    let mut next = loaded(reference.perform(&Op::Load { header: None, rows: vec![] }).unwrap());
+    let mut next =
+        loaded(reference.perform(&Op::Load { header: None, rows: vec![], beside: false }).unwrap());
     for step in 0..60 {
         let op = if rng.u32(0..6) == 0 {
             let told = ask(&mut reference, &Op::Context {});
