@@ -15,13 +15,15 @@
 //! names: the next write takes it up by what the part says of itself, so that
 //! nothing is lost and nothing is written twice (`archive.crash-safe`).
 
+use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 
 use onrecord_spec::archive::{Archived, HeldVersion, Manifest, Part, Parts};
-use onrecord_spec::json::RawValue;
+use onrecord_spec::json::{Json, to_line};
 use onrecord_spec::op::{ArchiveCrash, Bytes};
 use onrecord_spec::record::{Event, ReplacementSource, Row, TurnEdge};
 use onrecord_spec::sync::Span;
@@ -29,7 +31,7 @@ use onrecord_spec::text::Text;
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::Fnv1a;
-use crate::input::without_authority;
+use crate::input::authority_left_out;
 use crate::record::Record;
 
 /// The archive of one conversation, as its files hold it.
@@ -62,10 +64,49 @@ pub struct Entry {
     pub check: Text,
 }
 
-impl Entry {
-    /// Whether the part is of this record, or of one that this one is a copy of.
-    fn is_of(&self, record: &Record) -> bool {
-        check(record, self.last).as_ref() == Some(&self.check)
+/// What an archive is written of: a record, wherever it is kept.
+pub trait Source {
+    /// Why rows cannot be handed over.
+    type Error;
+
+    /// The conversation's name.
+    fn conversation(&self) -> &Text;
+
+    /// How many rows there are.
+    fn next(&self) -> u64;
+
+    /// Whether a row has this id.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be read.
+    fn holds(&self, id: &Text) -> Result<bool, Self::Error>;
+
+    /// The stored rows from seq `from` to `upto`, this one not included.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    fn rows(&self, from: u64, upto: u64) -> Result<Vec<Json>, Self::Error>;
+}
+
+impl Source for Record {
+    type Error = Infallible;
+
+    fn conversation(&self) -> &Text {
+        &self.header().conversation
+    }
+
+    fn next(&self) -> u64 {
+        Self::next(self)
+    }
+
+    fn holds(&self, id: &Text) -> Result<bool, Infallible> {
+        Ok(Self::holds(self, id))
+    }
+
+    fn rows(&self, from: u64, upto: u64) -> Result<Vec<Json>, Infallible> {
+        Ok(self.read(from, Some(upto.saturating_sub(from))).map(ToOwned::to_owned).collect())
     }
 }
 
@@ -84,7 +125,7 @@ impl Archive {
     /// Writes what is new of a record. None: it died on the way, as it was told to.
     pub fn write(&mut self, record: &Record, crash: Option<ArchiveCrash>) -> Option<Archived> {
         let mut bytes = self.take_up();
-        let write = next_write(record, &self.entries());
+        let Ok(write) = next_write(record, &self.entries());
         let Some(part) = &write.part else {
             return Some(Archived { part: None, bytes, read: write.read });
         };
@@ -147,98 +188,126 @@ pub fn name(part: usize) -> Text {
     Text::from(format!("part-{part:06}").as_str())
 }
 
-/// What the next write is to put down, behind these entries.
-#[must_use]
-pub fn next_write(record: &Record, entries: &[Entry]) -> Write {
-    let own = || entries.iter().filter(|entry| entry.is_of(record));
-    let from = own().next_back().map_or(0, |entry| entry.sealed);
-    let start = usize::try_from(from).unwrap_or(usize::MAX).min(record.rows().len());
-    let unread = &record.rows()[start..];
-    let open = open_streams(record, unread);
-    let sealed = open.values().min().copied().unwrap_or(record.next());
+/// What the next write is to put down, behind these entries. Of the rows it asks for
+/// the unread ones, and for two by which the record is known again.
+///
+/// # Errors
+///
+/// Those of the source.
+pub fn next_write<S: Source>(source: &S, entries: &[Entry]) -> Result<Write, S::Error> {
+    let mut own: Vec<&Entry> = Vec::new();
+    for entry in entries {
+        if check(source, entry.last)?.as_ref() == Some(&entry.check) {
+            own.push(entry);
+        }
+    }
+    let next = source.next();
+    let from = own.last().map_or(0, |entry| entry.sealed).min(next);
+    let unread = source.rows(from, next)?;
+    let unread: Vec<(Row, Json)> =
+        unread.into_iter().filter_map(|raw| Some((Row::decode(&raw).ok()?, raw))).collect();
+    let streams = Streams::of(source, &unread)?;
+    let sealed = streams.open.values().min().copied().unwrap_or(next);
     // Behind what is sealed, where a stream holds it open, stand rows that an
     // earlier write read and wrote; they are not written again.
-    let held: BTreeSet<&Text> = own().flat_map(|entry| &entry.ids).collect();
-    let new =
-        unread.iter().filter(|row| is_archived(record, row, &open) && !held.contains(&row.id));
-    let rows: Vec<&Row> = new.collect();
-    let last = rows.last().map_or(0, |row| row.seq);
+    let held: BTreeSet<&Text> = own.iter().flat_map(|entry| &entry.ids).collect();
+    let new = unread.iter().filter(|(row, _)| streams.archives(row) && !held.contains(&row.id));
+    let rows: Vec<&(Row, Json)> = new.collect();
+    let last = rows.last().map_or(0, |(row, _)| row.seq);
     let entry = Entry {
         part: entries.len(),
-        conversation: record.header().conversation.clone(),
+        conversation: source.conversation().clone(),
         rows: rows.len(),
         sealed,
-        ids: rows.iter().map(|row| row.id.clone()).collect(),
+        ids: rows.iter().map(|(row, _)| row.id.clone()).collect(),
         last,
-        check: check(record, last).unwrap_or_default(),
+        check: check(source, last)?.unwrap_or_default(),
     };
-    let read = Span { from: start as u64, upto: record.next() };
-    Write { part: text(record, &entry, &rows), entry, read }
+    Ok(Write { part: text(&entry, &rows), entry, read: Span { from, upto: next } })
 }
 
 /// The check value of a record by its row of this seq. Two records of one name may
 /// give their rows the same ids; it is the rows themselves that tell them apart.
-fn check(record: &Record, last: u64) -> Option<Text> {
+fn check<S: Source>(source: &S, last: u64) -> Result<Option<Text>, S::Error> {
     let mut hash = Fnv1a::default();
-    for place in [0, usize::try_from(last).ok()?] {
-        hash.add(record.line(place)?);
+    for seq in [0, last] {
+        let rows = source.rows(seq, seq + 1)?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        hash.add(row.get().as_bytes());
     }
-    Some(Text::from(format!("{:016x}", hash.0)))
+    Ok(Some(Text::from(format!("{:016x}", hash.0))))
 }
 
 /// A part's text. None if there is nothing in it.
-fn text(record: &Record, entry: &Entry, rows: &[&Row]) -> Option<String> {
+fn text(entry: &Entry, rows: &[&(Row, Json)]) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
     let mut text = serde_json::to_string(entry).ok()?;
     text.push('\n');
-    for row in rows {
-        text.push_str(without_authority(record, row).as_deref().map(RawValue::get)?);
+    for (row, raw) in rows {
+        match authority_left_out(row) {
+            Some(row) => text.push_str(&to_line(&row).ok()?),
+            None => text.push_str(raw.get()),
+        }
         text.push('\n');
     }
     Some(text)
 }
 
-/// The messages of which only pieces came and that may still come, each with the
-/// seq of its first piece. None may when its turn is over.
-fn open_streams<'a>(record: &Record, rows: &'a [Row]) -> BTreeMap<&'a Text, u64> {
-    let mut open = BTreeMap::new();
-    for row in rows {
-        match &row.event {
-            Event::Delta(delta) if !record.holds(&delta.message) => {
-                open.entry(&delta.message).or_insert(row.seq);
-            }
-            Event::Turn(turn) => match turn.edge {
-                TurnEdge::Ended | TurnEdge::Interrupted => open.clear(),
-                TurnEdge::Started => {}
-            },
-            Event::Message(_)
-            | Event::CallStarted(_)
-            | Event::Result(_)
-            | Event::Compaction(_)
-            | Event::Delta(_)
-            | Event::Unknown(_) => {}
-        }
-    }
-    open
+/// The messages of which only pieces came.
+struct Streams {
+    /// Those that may still come, each with the seq of its first piece. None may when
+    /// its turn is over.
+    open: BTreeMap<Text, u64>,
+    /// Those that will not.
+    over: BTreeSet<Text>,
 }
 
-/// What the archive holds: the messages and results that people see, those that
-/// were made anew, and the pieces of messages that never came. Summaries are left
-/// out (`archive.complete`).
-fn is_archived(record: &Record, row: &Row, open: &BTreeMap<&Text, u64>) -> bool {
-    let origin = row.replaces.as_ref().map(|replaces| replaces.source);
-    let is_version = matches!(origin, None | Some(ReplacementSource::Regeneration));
-    row.is_for_people()
-        && is_version
-        && match &row.event {
-            Event::Message(_) | Event::Result(_) => true,
-            Event::Delta(delta) => {
-                !record.holds(&delta.message) && !open.contains_key(&delta.message)
-            }
-            Event::CallStarted(_) | Event::Compaction(_) | Event::Turn(_) | Event::Unknown(_) => {
-                false
+impl Streams {
+    fn of<S: Source>(source: &S, rows: &[(Row, Json)]) -> Result<Self, S::Error> {
+        let mut streams = Self { open: BTreeMap::new(), over: BTreeSet::new() };
+        for (row, _) in rows {
+            match &row.event {
+                Event::Delta(delta) if !source.holds(&delta.message)? => {
+                    streams.open.entry(delta.message.clone()).or_insert(row.seq);
+                }
+                Event::Turn(turn) => match turn.edge {
+                    TurnEdge::Ended | TurnEdge::Interrupted => {
+                        streams.over.extend(core::mem::take(&mut streams.open).into_keys());
+                    }
+                    TurnEdge::Started => {}
+                },
+                Event::Message(_)
+                | Event::CallStarted(_)
+                | Event::Result(_)
+                | Event::Compaction(_)
+                | Event::Delta(_)
+                | Event::Unknown(_) => {}
             }
         }
+        Ok(streams)
+    }
+
+    /// Whether the archive holds a row: the messages and results that people see,
+    /// those that were made anew, and the pieces of messages that never came.
+    /// Summaries are left out (`archive.complete`).
+    fn archives(&self, row: &Row) -> bool {
+        let origin = row.replaces.as_ref().map(|replaces| replaces.source);
+        let is_version = matches!(origin, None | Some(ReplacementSource::Regeneration));
+        row.is_for_people()
+            && is_version
+            && match &row.event {
+                Event::Message(_) | Event::Result(_) => true,
+                // A piece may come behind the end of its turn, and hold the rest open.
+                Event::Delta(delta) => {
+                    let open = self.open.get(&delta.message);
+                    self.over.contains(&delta.message) && open.is_none_or(|first| row.seq < *first)
+                }
+                Event::CallStarted(_)
+                | Event::Compaction(_)
+                | Event::Turn(_)
+                | Event::Unknown(_) => false,
+            }
+    }
 }

@@ -6,7 +6,7 @@
 //! do not meet, it asks for everything from the first row that it holds
 //! (`sync.join`). Each answer goes to [`Client::take`], which says what to ask next.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use onrecord_spec::json::Json;
@@ -114,29 +114,29 @@ fn seq(row: &Json) -> Option<u64> {
     Row::decode(row).ok().map(|row| row.seq)
 }
 
-/// True if no message of these rows is still being streamed (`sync.settled`): of
-/// each there is the whole, or its turn is over.
+/// True if no message of these rows is still being streamed (`sync.settled`): the
+/// whole of each is there, or its turn is over.
 fn is_settled(rows: &[Json]) -> bool {
-    let mut open: Vec<Text> = Vec::new();
-    let mut whole: Vec<Text> = Vec::new();
+    let mut open: BTreeSet<Text> = BTreeSet::new();
+    let mut came: BTreeSet<Text> = BTreeSet::new();
     for row in rows.iter().filter_map(|row| Row::decode(row).ok()) {
+        open.remove(&row.id);
         match row.event {
-            Event::Delta(delta) => {
-                if !whole.contains(&delta.message) && !open.contains(&delta.message) {
-                    open.push(delta.message);
-                }
+            Event::Delta(delta) if !came.contains(&delta.message) => {
+                open.insert(delta.message);
             }
             Event::Turn(turn) => match turn.edge {
                 TurnEdge::Ended | TurnEdge::Interrupted => open.clear(),
                 TurnEdge::Started => {}
             },
-            Event::Message(_) => {
-                open.retain(|message| *message != row.id);
-                whole.push(row.id);
-            }
-            Event::CallStarted(_) | Event::Result(_) | Event::Compaction(_) | Event::Unknown(_) => {
-            }
+            Event::Message(_)
+            | Event::CallStarted(_)
+            | Event::Result(_)
+            | Event::Compaction(_)
+            | Event::Delta(_)
+            | Event::Unknown(_) => {}
         }
+        came.insert(row.id);
     }
     open.is_empty()
 }

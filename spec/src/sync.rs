@@ -11,8 +11,8 @@ use crate::text::Text;
 /// (`sync.newest-only`).
 pub const NEWEST: i64 = 100;
 
-/// A conversation at one moment: equal to another only if nothing of what had
-/// settled changed in between (`sync.stamp`).
+/// A conversation at one moment: equal to another only if nothing changed in between
+/// (`sync.stamp`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stamp {

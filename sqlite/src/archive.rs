@@ -11,14 +11,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use onrecord_reference::archive::{self, Entry};
+use onrecord_reference::archive::{self, Entry, Source};
 use onrecord_spec::archive::{Archived, Part, Parts};
+use onrecord_spec::json::Json;
 use onrecord_spec::op::{ArchiveCrash, Bytes, Outcome, RefusalCode};
 use onrecord_spec::text::Text;
 
 use crate::error::Error;
-use crate::tables::as_json;
-use crate::{SqliteStore, no_record, refused};
+use crate::tables::{Conversation, Tables, as_json};
+use crate::{SqliteStore, no_record, reading, refused, tables};
 
 /// The file that says what the parts hold, one line each.
 const MANIFEST: &str = "manifest.jsonl";
@@ -34,12 +35,14 @@ struct Folder<'a> {
 
 impl SqliteStore {
     /// Writes what is new of the current conversation.
-    pub(crate) fn archive(&mut self, crash: Option<ArchiveCrash>) -> Result<Outcome, Error> {
+    pub(crate) fn archive(&self, crash: Option<ArchiveCrash>) -> Result<Outcome, Error> {
         let name = self.current.clone().ok_or_else(no_record)?;
-        let record = self.record()?.clone();
         let folder = Folder::of(self, &name)?;
         let taken_up = folder.take_up()?;
-        let write = archive::next_write(&record, &folder.entries()?);
+        let transaction = reading(&self.db)?;
+        let tables = tables(&transaction, &self.watch);
+        let kept = Kept { held: self.held(&tables)?, tables, name: &name };
+        let write = archive::next_write(&kept, &folder.entries()?)?;
         let mut archived = Archived { part: None, bytes: taken_up, read: write.read };
         let Some(text) = &write.part else { return Ok(Outcome::Archived(archived)) };
         let crashed = folder.put(write.entry.part, text.as_bytes(), crash)?;
@@ -68,6 +71,33 @@ impl SqliteStore {
             parts.push(Part { name: archive::name(entry.part), bytes: Bytes(bytes) });
         }
         Ok(Outcome::Parts(Parts { parts, manifest: archive::manifest(&entries) }))
+    }
+}
+
+/// A conversation of the database, to be archived: only what is asked for is read.
+struct Kept<'a> {
+    tables: Tables<'a>,
+    held: Conversation,
+    name: &'a Text,
+}
+
+impl Source for Kept<'_> {
+    type Error = Error;
+
+    fn conversation(&self) -> &Text {
+        self.name
+    }
+
+    fn next(&self) -> u64 {
+        self.held.next
+    }
+
+    fn holds(&self, id: &Text) -> Result<bool, Error> {
+        Ok(self.tables.seq(self.held.key, id)?.is_some())
+    }
+
+    fn rows(&self, from: u64, upto: u64) -> Result<Vec<Json>, Error> {
+        self.tables.rows(self.held.key, from, upto)
     }
 }
 

@@ -26,4 +26,5 @@ mod sqlite;
 mod three_models;
 mod tidy;
 mod trivial;
+mod worked_example;
 mod world;

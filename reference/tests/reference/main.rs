@@ -21,6 +21,7 @@ mod random;
 mod recall;
 mod situations;
 mod small_scope;
+mod sync;
 
 use onrecord_reference::{Record, Reference};
 use onrecord_spec::json::{Json, RawValue, keep};
