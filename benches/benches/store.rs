@@ -76,10 +76,11 @@ fn message(seq: usize) -> Result<Json, Failure> {
 }
 
 fn done(store: &mut dyn Implementation, op: &Op) -> Result<Outcome, Failure> {
-    match store.perform(op).map_err(|fault| fault.message)? {
-        Outcome::Refused(refusal) => Err(refusal.detail.into()),
-        outcome => Ok(outcome),
+    let outcome = store.perform(op).map_err(|fault| fault.message)?;
+    if let Outcome::Refused(refusal) = outcome {
+        return Err(refusal.detail.into());
     }
+    Ok(outcome)
 }
 
 fn measure(

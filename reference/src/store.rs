@@ -224,11 +224,11 @@ impl Store {
             Some(name) => name,
             None => &self.held()?.header().conversation,
         };
-        let archive = self.archives.get(name).ok_or_else(|| {
+        let parts = self.archives.get(name).map(Archive::parts);
+        parts.filter(|archive| !archive.parts.is_empty()).ok_or_else(|| {
             let detail = format!("nothing was archived of a conversation {}", named(name));
             refusal(RefusalCode::NoArchive, None, detail)
-        })?;
-        Ok(archive.parts())
+        })
     }
 
     /// Starts on a store of the older shape. None: it died on the way.

@@ -59,7 +59,7 @@ impl SqliteStore {
         let name = name.or(self.current.as_ref()).ok_or_else(no_record)?;
         let folder = Folder::of(self, name)?;
         let entries = folder.entries()?;
-        if entries.is_empty() && !folder.path.exists() {
+        if entries.is_empty() {
             let name = name.to_unicode();
             let detail = format!("nothing was archived of a conversation `{name}`");
             return Err(refused(RefusalCode::NoArchive, None, detail));

@@ -130,10 +130,10 @@ impl SqliteStore {
 
     /// One contiguous range of rows, from a cursor back or from the end.
     pub(crate) fn page(&self, limit: i64, before: Option<&Text>) -> Result<Outcome, Error> {
-        let limit = check_limit(limit)?;
         let transaction = reading(&self.db)?;
         let tables = tables(&transaction, &self.watch);
         let held = self.held(&tables)?;
+        let limit = check_limit(limit)?;
         let end = match before {
             Some(cursor) => self.place(&tables, &held, cursor)?,
             None => held.next,

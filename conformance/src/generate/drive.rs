@@ -6,7 +6,7 @@ use onrecord_spec::json::{Fields, Json};
 use onrecord_spec::judge::{Step, Trace};
 use onrecord_spec::op::{
     ArchiveCrash, Budget, Changed, Clear, Compact, Cut, Ending, Fault, Hello, Implementation, Key,
-    Lookup, Mode, Op, Outcome, Replay, SummaryText, Upgrade,
+    Lookup, Migrate, Migrated, Mode, Older, Op, Outcome, Replay, SummaryText, Upgrade,
 };
 use onrecord_spec::page::WindowAt;
 use onrecord_spec::record::CompactionMode;
@@ -26,10 +26,9 @@ pub fn drive(
 ) -> Result<Trace, Fault> {
     let hello = implementation.hello()?;
     let mut drive = Drive::new(rng.fork(), record, hello);
-    drive.take(
-        Op::Load { header: Some(record.header.clone()), rows: record.rows.clone(), beside: false },
-        implementation,
-    )?;
+    for op in drive.begin(record) {
+        drive.take(op, implementation)?;
+    }
     drive.conversations.extend(conversation(&record.header));
     for _ in 0..steps {
         let op = drive.choose();
@@ -78,6 +77,26 @@ impl Drive {
         drive
     }
 
+    /// Mostly a record is loaded. Now and then it comes out of a store of the older
+    /// shape, and now and then that start dies first.
+    fn begin(&mut self, record: &Hostile) -> Vec<Op> {
+        let header = Some(record.header.clone());
+        if self.rng.u32(0..4) > 0 {
+            return vec![Op::Load { header, rows: record.rows.clone(), beside: false }];
+        }
+        let (mut rows, mut side) = (Vec::new(), Vec::new());
+        for row in &record.rows {
+            if self.rng.bool() { rows.push(row.clone()) } else { side.push(row.clone()) }
+        }
+        self.rng.shuffle(&mut side);
+        let (older, crash) = (Some(Older { header, rows, side }), self.rng.bool());
+        let mut ops = vec![Op::Migrate(Migrate { older, crash })];
+        if crash {
+            ops.push(Op::Migrate(Migrate { older: None, crash: false }));
+        }
+        ops
+    }
+
     fn learn(&mut self, rows: &[Json]) {
         let ids = rows.iter().filter_map(|row| {
             Fields::open(row).ok()?.take::<Text>("id", "a string").ok().flatten()
@@ -88,7 +107,9 @@ impl Drive {
     fn take(&mut self, op: Op, implementation: &mut dyn Implementation) -> Result<(), Fault> {
         let outcome = implementation.perform(&op)?;
         match &outcome {
-            Outcome::Loaded { next, .. } | Outcome::Known { next, .. } => self.next = *next,
+            Outcome::Loaded { next, .. }
+            | Outcome::Known { next, .. }
+            | Outcome::Migrated(Migrated { next, .. }) => self.next = *next,
             Outcome::Appended { next } => {
                 self.next = *next;
                 if let Op::Append { rows, .. } = &op {
@@ -116,7 +137,6 @@ impl Drive {
             | Outcome::Recalled { .. }
             | Outcome::Archived(_)
             | Outcome::Parts(_)
-            | Outcome::Migrated(_)
             | Outcome::Crashed {}
             | Outcome::Refused(_)
             | Outcome::Unsupported { .. } => {}

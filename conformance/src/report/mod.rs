@@ -29,7 +29,9 @@ fn repeat(report: &Report, check: &Check) -> String {
     words.push(check.rule.id().to_string());
     match &report.repeat {
         Repeat::Reference => shell(&words),
-        Repeat::Store(store) => format!("{} --store {}", shell(&words), shell(&[store.clone()])),
+        Repeat::Store(store) => {
+            format!("{} --store {}", shell(&words), shell(std::slice::from_ref(store)))
+        }
         Repeat::Command(command) => format!("{} -- {}", shell(&words), shell(command)),
         Repeat::InProcess => format!(
             "onrecord::suite().filter(\"{}\").rule(Rule::{:?}).run(&mut implementation).assert_ok()",

@@ -130,8 +130,9 @@ fn fixtures_that_are_none() {
         ),
         (
             &OPEN_CALL.replace("\"replay\": {}", "\"reply\": {}"),
-            "steps[1]: holds no op; it needs one of `load`, `open`, `append`, `read`, `log`, \
-             `restart`, `replay`, `request`, `context`, `input`, `compact`, `clear`, `upgrade`, `transcript`, `follow`, `page`, `window`",
+            "steps[1]: holds no op; it needs one of `load`, `open`, `enter`, `append`, `read`, `log`, \
+             `restart`, `replay`, `request`, `context`, `input`, `compact`, `clear`, `upgrade`, `transcript`, `follow`, `page`, `window`, \
+             `lookup`, `status`, `delete`, `stamp`, `sync`, `recall`, `archive`, `parts`, `migrate`",
         ),
         (
             &OPEN_CALL.replace("\"replay\": {}", "\"replay\": {\"vision\": false}"),
@@ -251,10 +252,21 @@ fn names_that_are_none() {
             "there is no target `gemini`; there are `openai-chat`, `anthropic`",
         ),
         (
-            &["run", "--chapter", "recall"],
-            "there is no chapter `recall` with rules; there are `record`, \
-             `compaction`, `replay`, `authority`, `transcript`, `page`",
+            &["run", "--chapter", "weather"],
+            "there is no chapter `weather` with rules; there are `record`, `lookup`, \
+             `compaction`, `replay`, `authority`, `transcript`, `page`, `sync`, `recall`, \
+             `archive`, `migration`",
         ),
+        (
+            &["run", "--store", "postgres"],
+            "there is one store, `sqlite`; write `sqlite` or `sqlite:PATH`",
+        ),
+        (
+            &["run", "--store", "sqlite:Cargo.toml"],
+            "a run would forget what is in it; name a new file",
+        ),
+        (&["run", "--store", "sqlite:no/where"], "name a file in a folder that is there"),
+        (&["run", "--store", "sqlite", "--", "x"], "cannot be used with"),
         (&["run", "--timeout", "-1"], "unexpected argument '-1' found"),
         (&["run", "--timeout", "NaN"], "must be a number of seconds, above 0 and up to 86400"),
         (&["smoke"], "the following required arguments were not provided"),

@@ -14,11 +14,16 @@ fn without_a_command_the_reference_is_run() {
         stdout(&output),
         " chapter     rules  declared  executed  passed  failed  warned  expected  unsupported  errors
  record          0         0         0       0       0       0         0            0       0
+ lookup          0         0         0       0       0       0         0            0       0
  compaction      0         0         0       0       0       0         0            0       0
  replay          2         2         2       2       0       0         0            0       0
  authority       0         0         0       0       0       0         0            0       0
  transcript      0         0         0       0       0       0         0            0       0
  page            0         0         0       0       0       0         0            0       0
+ sync            0         0         0       0       0       0         0            0       0
+ recall          0         0         0       0       0       0         0            0       0
+ archive         0         0         0       0       0       0         0            0       0
+ migration       0         0         0       0       0       0         0            0       0
  all             2         2         2       2       0       0         0            0       0
 
 reference: 2 checks of 2 rules, 2 executed: 2 passed. All holds.

@@ -39,11 +39,16 @@ fn a_failure_is_told_whole() {
 
  chapter     rules  declared  executed  passed  failed  warned  expected  unsupported  errors
  record          0         0         0       0       0       0         0            0       0
+ lookup          0         0         0       0       0       0         0            0       0
  compaction      0         0         0       0       0       0         0            0       0
  replay          1         1         1       0       1       0         0            0       0
  authority       0         0         0       0       0       0         0            0       0
  transcript      0         0         0       0       0       0         0            0       0
  page            0         0         0       0       0       0         0            0       0
+ sync            0         0         0       0       0       0         0            0       0
+ recall          0         0         0       0       0       0         0            0       0
+ archive         0         0         0       0       0       0         0            0       0
+ migration       0         0         0       0       0       0         0            0       0
  all             1         1         1       0       1       0         0            0       0
 
 always-refuse: 1 check of 1 rule, 1 executed: 0 passed, 1 failed. Rules are broken: see the findings above.

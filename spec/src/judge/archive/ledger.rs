@@ -95,7 +95,7 @@ impl<'a> Ledger<'a> {
                 if let Outcome::Parts(Parts { parts, manifest }) = outcome {
                     self.answers.push(Answer { step, parts, manifest });
                 } else if matches!(outcome, Outcome::Refused(_))
-                    && self.written(step).next().is_some()
+                    && self.written(step).any(|(_, done)| done.part.is_some())
                 {
                     self.refused.push(step);
                 }

@@ -98,14 +98,26 @@ pub(super) fn whole_crossings<'e, 'a>(
     evidence.crossings.iter().filter(|crossing| crossing.asked.stretch.is_none())
 }
 
-/// How many rows were held when the lifetime began in which a step was taken.
+/// How many rows the record of a step held when the lifetime began in which the step
+/// was taken: at the last start of the store, or when it was loaded beside others.
 pub(super) fn lifetime(evidence: &Evidence<'_>, step: usize) -> usize {
+    let Some(held) = evidence.holdings.before[step] else { return 0 };
+    let own = |at: usize| {
+        let stores = evidence.holdings.stores.get(at + 1)?;
+        stores.values().find(|other| other.generation == held.generation)
+    };
     let began = (0..step).rev().find(|at| {
         let taken = &evidence.trace.steps[*at];
-        let begins = matches!(taken.op, Op::Load { .. } | Op::Open { .. } | Op::Restart {});
-        begins && matches!(taken.outcome, Outcome::Loaded { .. })
+        match (&taken.op, &taken.outcome) {
+            (Op::Load { beside: true, .. }, Outcome::Loaded { .. }) => {
+                evidence.holdings.after[*at].is_some_and(|new| new.generation == held.generation)
+            }
+            (Op::Load { .. } | Op::Open { .. } | Op::Restart {}, Outcome::Loaded { .. })
+            | (Op::Migrate(_), Outcome::Migrated(_)) => true,
+            (_, _) => false,
+        }
     });
-    began.and_then(|at| evidence.holdings.after[at]).map_or(0, |held| held.rows)
+    began.and_then(own).map_or(0, |born| born.rows)
 }
 
 /// The compaction that these rows of one lifetime leave open.
