@@ -18,11 +18,14 @@ fn stretch(from: usize, upto: usize) -> Vec<Json> {
     (from..upto).map(|seq| row(seq, &user(&format!("row {seq}")))).collect()
 }
 
+/// The seq of the first row, and of the one behind the last.
+type Stretch = (usize, usize);
+
 #[test]
 fn what_a_client_asks_for_and_holds() {
     // The rows that it holds, the newest page, what it asks for then, what it gets,
     // and what it holds in the end: each as a stretch of seqs.
-    let cases: [((usize, usize), (usize, usize), Option<u64>, (usize, usize)); 8] = [
+    let cases: [(Stretch, Stretch, Option<u64>, Stretch); 8] = [
         ((0, 0), (3, 5), None, (3, 5)),
         ((0, 4), (2, 6), None, (0, 6)),
         ((0, 4), (3, 6), None, (0, 6)),

@@ -2,7 +2,12 @@
 //! write, logs that are cut at any byte, two processes at once, and files of an older
 //! shape.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on has failed"
+)]
 
 mod crash;
 mod migration;
