@@ -185,3 +185,29 @@ fn every_source_file_says_what_is_in_it() {
         .collect();
     assert_none(&wrong);
 }
+
+/// A bug is named by a case, or listed with the reason why none can show it; not
+/// both.
+#[test]
+fn bugs_that_are_listed_as_not_covered_are_named_by_no_case() {
+    let read = |path: &Path| -> serde_json::Value {
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let ids = |value: &serde_json::Value| -> BTreeSet<String> {
+        let ids = value.as_array().into_iter().flatten();
+        ids.map(|id| id.as_str().unwrap().to_string()).collect()
+    };
+    let listed = read(&root().join("fixtures/bugs.json"));
+    let mut without: BTreeSet<String> = BTreeSet::new();
+    for entry in listed["not_covered"].as_array().unwrap() {
+        assert!(!entry["reason"].as_str().unwrap().is_empty(), "{entry}");
+        without.extend(ids(&entry["bugs"]));
+    }
+    let mut wrong = Vec::new();
+    for path in files(&[".json"]).iter().filter(|path| path.starts_with(root().join("fixtures"))) {
+        for id in ids(&read(path)["bugs"]).intersection(&without) {
+            wrong.push(format!("{} names {id}, which is listed as not covered", shown(path)));
+        }
+    }
+    assert_none(&wrong);
+}

@@ -64,8 +64,9 @@ pub struct Wordings {
     pub not_admitted: Vec<String>,
 }
 
-/// Everything that can be under test. A fresh `load` or `open` makes it forget
-/// all that came before, so one value serves any number of fixtures.
+/// Everything that can be under test. An `open`, or a `load` that is not beside
+/// others, makes it forget all that came before, so one value serves any number of
+/// fixtures.
 pub trait Implementation {
     /// Says what it is and what it does.
     fn hello(&mut self) -> Result<Hello, Fault>;
