@@ -35,6 +35,7 @@ pub mod expect;
 pub mod fixture;
 pub mod generate;
 pub mod input;
+pub mod mutant;
 pub mod report;
 pub mod run;
 pub mod schema;

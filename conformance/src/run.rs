@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
     /// asked, for the report.
     fn perform(&mut self, case: &Case, told: &mut Vec<Step>) -> Vec<Check> {
         let mut walk = Walk::of(case, self.report.implementation.clone());
-        let ended = self.steps(case, &mut walk);
+        let ended = steps(self.implementation, case, &mut walk, self.exact);
         told.clone_from(&walk.trace.steps);
         match ended {
             Ok(None) => {
@@ -150,27 +150,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Performs a case's steps. Gives the reason where one is not supported. An
-    /// error is a fault, with the step of the case that had it.
-    fn steps(&mut self, case: &Case, walk: &mut Walk) -> Result<Option<String>, (usize, Fault)> {
-        for (index, step) in case.steps.iter().enumerate() {
-            let mut next = walk.first(index, step);
-            while let Some(op) = next {
-                let outcome = guarded(|| self.implementation.perform(&op))
-                    .and_then(|outcome| fitting(&op, outcome))
-                    .map_err(|fault| (index, fault))?;
-                if let Outcome::Unsupported { reason } = &outcome {
-                    return Ok(Some(format!("`{}`: {reason}", op.name())));
-                }
-                let found = breaches(step, &outcome, &walk.trace.hello, self.exact);
-                let at = walk.trace.steps.len();
-                walk.breaches.extend(found.into_iter().map(|breach| (at, breach)));
-                next = walk.took(index, step, op, outcome);
-            }
-        }
-        Ok(None)
-    }
-
     fn judge(&self, case: &Case, trace: &Trace, breaches: &[(usize, Breach)]) -> Vec<Check> {
         let rulings = match catch_unwind(|| judge(trace)) {
             Ok(rulings) => rulings,
@@ -193,6 +172,44 @@ impl<'a> Run<'a> {
         checks.extend(others.filter_map(|rule| besides(case, *rule, &rulings, breaches)));
         withdraw(&mut checks, &rulings);
         checks
+    }
+}
+
+/// Performs a case's steps. Gives the reason where one is not supported. An
+/// error is a fault, with the step of the case that had it.
+fn steps(
+    implementation: &mut dyn Implementation,
+    case: &Case,
+    walk: &mut Walk,
+    exact: bool,
+) -> Result<Option<String>, (usize, Fault)> {
+    for (index, step) in case.steps.iter().enumerate() {
+        let mut next = walk.first(index, step);
+        while let Some(op) = next {
+            let outcome = guarded(|| implementation.perform(&op))
+                .and_then(|outcome| fitting(&op, outcome))
+                .map_err(|fault| (index, fault))?;
+            if let Outcome::Unsupported { reason } = &outcome {
+                return Ok(Some(format!("`{}`: {reason}", op.name())));
+            }
+            let found = breaches(step, &outcome, &walk.trace.hello, exact);
+            let at = walk.trace.steps.len();
+            walk.breaches.extend(found.into_iter().map(|breach| (at, breach)));
+            next = walk.took(index, step, op, outcome);
+        }
+    }
+    Ok(None)
+}
+
+/// What came back from a case's steps, for who judges it otherwise than a run. An
+/// error is a fault of the implementation, or says that it does not do a step.
+pub(crate) fn trace(case: &Case, implementation: &mut dyn Implementation) -> Result<Trace, String> {
+    let hello = guarded(|| implementation.hello()).map_err(|fault| fault.message)?;
+    let mut walk = Walk::of(case, hello);
+    match steps(implementation, case, &mut walk, false) {
+        Ok(None) => Ok(walk.trace),
+        Ok(Some(reason)) => Err(reason),
+        Err((step, fault)) => Err(format!("step {step}: {}", fault.message)),
     }
 }
 

@@ -7,6 +7,7 @@
 mod explain;
 mod list;
 mod log;
+mod mutants;
 mod page;
 mod replay;
 mod run;
@@ -71,6 +72,8 @@ enum Command {
     Run(Box<run::Run>),
     /// Check an adapter itself, before what it stands for is judged.
     Smoke(smoke::Smoke),
+    /// Show which fixtures catch which implementation that is broken on purpose.
+    Mutants(mutants::Mutants),
     /// List rules, fixtures or targets.
     List(list::List),
     /// Say what a rule or a target's rule demands, why, and what shows it.
@@ -133,6 +136,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Stop> {
         None => run::Run::default().perform(fixtures),
         Some(Command::Run(run)) => run.perform(fixtures),
         Some(Command::Smoke(smoke)) => smoke.perform(),
+        Some(Command::Mutants(mutants)) => mutants.perform(fixtures),
         Some(Command::List(list)) => list.perform(fixtures),
         Some(Command::Explain(explain)) => explain.perform(fixtures),
         Some(Command::Replay(replay)) => replay.perform(),

@@ -3,6 +3,7 @@
 
 pub mod json;
 pub mod junit;
+pub mod matrix;
 pub mod text;
 
 use onrecord_spec::finding::Finding;

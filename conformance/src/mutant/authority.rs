@@ -1,0 +1,5 @@
+//! Mutants of the chapter `authority`.
+
+use super::Mutant;
+
+pub(super) const MUTANTS: &[Mutant] = &[];

@@ -1,0 +1,5 @@
+//! Mutants of the chapter `migration`.
+
+use super::Mutant;
+
+pub(super) const MUTANTS: &[Mutant] = &[];

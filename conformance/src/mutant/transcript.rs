@@ -1,0 +1,5 @@
+//! Mutants of the chapter `transcript`.
+
+use super::Mutant;
+
+pub(super) const MUTANTS: &[Mutant] = &[];
