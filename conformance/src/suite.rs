@@ -40,10 +40,15 @@ impl Suite {
     #[must_use]
     pub fn embedded() -> Self {
         let mut suite = Self::default();
-        for (name, text) in EMBEDDED {
+        for (name, text) in Self::embedded_texts() {
             suite.add(name, text);
         }
         suite
+    }
+
+    /// The files of the fixtures that are part of this library: name and text.
+    pub fn embedded_texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+        EMBEDDED.iter().copied()
     }
 
     /// The fixtures in a folder and its subfolders. What lies in the folder itself

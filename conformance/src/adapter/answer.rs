@@ -36,7 +36,7 @@ struct ErrorObject {
 
 impl Answer {
     /// Reads a line as the answer to the request with this id.
-    pub(super) fn read(id: u64, line: &[u8]) -> Result<Self, Fault> {
+    pub fn read(id: u64, line: &[u8]) -> Result<Self, Fault> {
         let quoted = || excerpt(&String::from_utf8_lossy(line), QUOTED);
         let Ok(text) = std::str::from_utf8(line) else {
             let what = "it wrote a line that is not UTF-8";

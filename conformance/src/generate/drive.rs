@@ -14,18 +14,18 @@ use onrecord_spec::target::Target;
 use onrecord_spec::text::Text;
 use serde_json::json;
 
-use super::{Hostile, raw};
+use super::{Choices, Hostile, raw};
 
-/// Loads a record and takes so many steps. The same state of the generator and
-/// the same answers give the same trace.
+/// Loads a record and takes so many steps. The same choices and the same answers
+/// give the same trace.
 pub fn drive(
-    rng: &mut fastrand::Rng,
+    choices: &mut Choices,
     record: &Hostile,
     steps: usize,
     implementation: &mut dyn Implementation,
 ) -> Result<Trace, Fault> {
     let hello = implementation.hello()?;
-    let mut drive = Drive::new(rng.fork(), record, hello);
+    let mut drive = Drive::new(choices, record, hello);
     for op in drive.begin(record) {
         drive.take(op, implementation)?;
     }
@@ -44,8 +44,8 @@ fn conversation(header: &Json) -> Option<Text> {
     Fields::open(header).ok()?.take("conversation", "a string").ok().flatten()
 }
 
-struct Drive {
-    rng: fastrand::Rng,
+struct Drive<'a> {
+    choices: &'a mut Choices,
     trace: Trace,
     /// The ids of the rows that are held, those of other implementations' own
     /// rows included.
@@ -61,10 +61,10 @@ struct Drive {
     names: u32,
 }
 
-impl Drive {
-    fn new(rng: fastrand::Rng, record: &Hostile, hello: Hello) -> Self {
+impl<'a> Drive<'a> {
+    fn new(choices: &'a mut Choices, record: &Hostile, hello: Hello) -> Self {
         let mut drive = Self {
-            rng,
+            choices,
             trace: Trace { hello, steps: Vec::new() },
             ids: Vec::new(),
             next: 0,
@@ -81,15 +81,15 @@ impl Drive {
     /// shape, and now and then that start dies first.
     fn begin(&mut self, record: &Hostile) -> Vec<Op> {
         let header = Some(record.header.clone());
-        if self.rng.u32(0..4) > 0 {
+        if self.choices.below(4) > 0 {
             return vec![Op::Load { header, rows: record.rows.clone(), beside: false }];
         }
         let (mut rows, mut side) = (Vec::new(), Vec::new());
         for row in &record.rows {
-            if self.rng.bool() { rows.push(row.clone()) } else { side.push(row.clone()) }
+            if self.choices.bool() { rows.push(row.clone()) } else { side.push(row.clone()) }
         }
-        self.rng.shuffle(&mut side);
-        let (older, crash) = (Some(Older { header, rows, side }), self.rng.bool());
+        self.choices.shuffle(&mut side);
+        let (older, crash) = (Some(Older { header, rows, side }), self.choices.bool());
         let mut ops = vec![Op::Migrate(Migrate { older, crash })];
         if crash {
             ops.push(Op::Migrate(Migrate { older: None, crash: false }));
@@ -146,11 +146,15 @@ impl Drive {
     }
 
     fn choose(&mut self) -> Op {
-        match self.rng.u32(0..30) {
+        match self.choices.below(30) {
             0 => Op::Context {},
             1 => self.input(),
             2..=6 => Op::Compact(self.compact()),
-            7 => Op::Clear(Clear { id: self.name("clear"), keep: self.rng.u64(0..4), at: None }),
+            7 => Op::Clear(Clear {
+                id: self.name("clear"),
+                keep: self.choices.below(4) as u64,
+                at: None,
+            }),
             8 => Op::Upgrade(Upgrade {
                 id: self.name("upgrade"),
                 summary: self.row(),
@@ -159,8 +163,10 @@ impl Drive {
                 at: None,
             }),
             9 => Op::Transcript {},
-            10 => Op::Follow { join: self.rng.u64(0..=self.next) },
-            11 | 12 => Op::Page { limit: self.rng.i64(0..6), before: self.cursor.clone() },
+            10 => Op::Follow { join: self.choices.between(0..=self.next as usize) as u64 },
+            11 | 12 => {
+                Op::Page { limit: self.choices.below(6) as i64, before: self.cursor.clone() }
+            }
             13 => self.window(),
             14 => Op::Restart {},
             15 => Op::Read { from: None, limit: None },
@@ -168,7 +174,9 @@ impl Drive {
             20 => self.lookup(),
             21 => Op::Status { request: self.key() },
             22 => Op::Stamp {},
-            23 | 24 => Op::Sync { limit: self.rng.bool().then(|| self.rng.i64(0..6)) },
+            23 | 24 => {
+                Op::Sync { limit: self.choices.bool().then(|| self.choices.below(6) as i64) }
+            }
             25 => self.recall(),
             26 => Op::Archive { crash: self.crash() },
             27 => Op::Parts { conversation: None },
@@ -185,15 +193,15 @@ impl Drive {
 
     /// The id of a row, mostly of one that is there.
     fn row(&mut self) -> Text {
-        if self.ids.is_empty() || self.rng.u32(0..30) == 0 {
+        if self.ids.is_empty() || self.choices.below(30) == 0 {
             return Text::from("no-such-row");
         }
-        self.ids[self.rng.usize(0..self.ids.len())].clone()
+        self.ids[self.choices.below(self.ids.len())].clone()
     }
 
     fn replay(&mut self) -> Replay {
-        let mode = if self.rng.bool() { Mode::Running } else { Mode::Cold };
-        let target = Target::ALL[self.rng.usize(0..Target::ALL.len())];
+        let mode = if self.choices.bool() { Mode::Running } else { Mode::Cold };
+        let target = Target::ALL[self.choices.below(Target::ALL.len())];
         Replay { mode, ..Replay::to(target) }
     }
 
@@ -204,29 +212,29 @@ impl Drive {
 
     /// The ends of a stretch, mostly a short one that is the right way round.
     fn ends(&mut self) -> (Text, Text) {
-        if self.ids.is_empty() || self.rng.u32(0..10) == 0 {
+        if self.ids.is_empty() || self.choices.below(10) == 0 {
             return (self.row(), self.row());
         }
-        let first = self.rng.usize(0..self.ids.len());
-        let last = self.rng.usize(first..self.ids.len().min(first + 8));
+        let first = self.choices.below(self.ids.len());
+        let last = self.choices.between(first..=self.ids.len().min(first + 8) - 1);
         (self.ids[first].clone(), self.ids[last].clone())
     }
 
     fn compact(&mut self) -> Compact {
         let (first, last) = self.ends();
-        let cut = match self.rng.u32(0..6) {
-            0 => Cut::Budget(Budget::Messages(self.rng.u64(0..10))),
+        let cut = match self.choices.below(6) {
+            0 => Cut::Budget(Budget::Messages(self.choices.below(10) as u64)),
             1 | 2 => Cut::Nearest { first, last },
             _ => Cut::Range { first, last },
         };
-        let end = match self.rng.u32(0..12) {
+        let end = match self.choices.below(12) {
             0 => Ending::Failed { reason: Text::from("no answer") },
             1 => Ending::Cancelled {},
             2 => Ending::Summary(SummaryText { text: Text::from(" \n"), error: false }),
             _ => Ending::Summary(SummaryText { text: self.name("a summary"), error: false }),
         };
-        let turn = if self.rng.bool() { Mode::Running } else { Mode::Cold };
-        let whole = self.rng.u32(0..3) != 0;
+        let turn = if self.choices.bool() { Mode::Running } else { Mode::Cold };
+        let whole = self.choices.below(3) != 0;
         let (id, cut, end) = match (whole, self.begun.take()) {
             (true, begun) => {
                 self.begun = begun;
@@ -244,12 +252,12 @@ impl Drive {
     }
 
     fn window(&mut self) -> Op {
-        let at = match self.rng.u32(0..3) {
+        let at = match self.choices.below(3) {
             0 => WindowAt::Newest,
             1 => WindowAt::Before(self.row()),
             _ => WindowAt::From(self.row()),
         };
-        Op::Window { limit: self.rng.bool().then(|| self.rng.i64(0..6)), at }
+        Op::Window { limit: self.choices.bool().then(|| self.choices.below(6) as i64), at }
     }
 
     fn append(&mut self) -> Op {
@@ -259,15 +267,19 @@ impl Drive {
     /// An append under a key that may have been sent before, at the seq that was next
     /// then or is next now.
     fn resend(&mut self) -> Op {
-        let expect = if self.rng.bool() { self.next } else { self.rng.u64(0..=self.next) };
-        let kind = if self.rng.bool() { "request" } else { "report" };
+        let expect = if self.choices.bool() {
+            self.next
+        } else {
+            self.choices.between(0..=self.next as usize) as u64
+        };
+        let kind = if self.choices.bool() { "request" } else { "report" };
         let key = self.key();
         self.append_with(expect, json!({ kind: key.to_unicode() }))
     }
 
     fn append_with(&mut self, expect: u64, mut row: serde_json::Value) -> Op {
         let (id, text) = (self.name("row"), self.name("said later"));
-        let role = if self.rng.bool() { "user" } else { "assistant" };
+        let role = if self.choices.bool() { "user" } else { "assistant" };
         row["seq"] = json!(expect);
         row["id"] = json!(id.to_unicode());
         row["event"] = json!({
@@ -279,30 +291,32 @@ impl Drive {
 
     /// One of few keys, so that they come again.
     fn key(&mut self) -> Text {
-        Text::from(format!("key {}", self.rng.u32(0..4)).as_str())
+        Text::from(format!("key {}", self.choices.below(4)).as_str())
     }
 
     fn lookup(&mut self) -> Op {
-        let by = match self.rng.u32(0..3) {
+        let by = match self.choices.below(3) {
             0 => Key::Row(self.row()),
             1 => Key::Request(self.key()),
             _ => Key::Report(self.key()),
         };
-        let elsewhere = self.rng.u32(0..4) == 0 && !self.conversations.is_empty();
+        let elsewhere = self.choices.below(4) == 0 && !self.conversations.is_empty();
         Op::Lookup(Lookup { by, conversation: elsewhere.then(|| self.any_conversation()) })
     }
 
     fn recall(&mut self) -> Op {
-        let query = match self.rng.u32(0..3) {
+        let query = match self.choices.below(3) {
             0 => None,
-            1 => Some(Text::from(format!("{:04}", self.rng.u32(0..=self.names)).as_str())),
+            1 => Some(Text::from(
+                format!("{:04}", self.choices.between(0..=self.names as usize)).as_str(),
+            )),
             _ => Some(Text::from("said made")),
         };
         Op::Recall { query }
     }
 
     fn crash(&mut self) -> Option<ArchiveCrash> {
-        match self.rng.u32(0..4) {
+        match self.choices.below(4) {
             0 => Some(ArchiveCrash::HalfPart),
             1 => Some(ArchiveCrash::AfterPart),
             _ => None,
@@ -310,18 +324,18 @@ impl Drive {
     }
 
     fn any_conversation(&mut self) -> Text {
-        self.conversations[self.rng.usize(0..self.conversations.len())].clone()
+        self.conversations[self.choices.below(self.conversations.len())].clone()
     }
 
     /// Goes to another conversation, begins one, or deletes one that is not the
     /// first.
     fn another(&mut self) -> Op {
-        match self.rng.u32(0..4) {
+        match self.choices.below(4) {
             0 | 1 if !self.conversations.is_empty() => {
                 Op::Enter { conversation: self.any_conversation() }
             }
             2 if self.conversations.len() > 1 => {
-                let at = self.rng.usize(1..self.conversations.len());
+                let at = self.choices.between(1..=self.conversations.len() - 1);
                 Op::Delete { conversation: Some(self.conversations[at].clone()) }
             }
             _ => {

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::{Maker, State};
 
-impl Maker {
+impl Maker<'_> {
     /// A message that was being streamed when the process died, or that came
     /// whole in the end.
     pub(super) fn stream(&mut self) {
         let message = format!("streamed-{}", self.rows.len());
         let mut pieces = Vec::new();
-        for part in 0..self.rng.usize(1..=3) {
+        for part in 0..self.choices.between(1..=3) {
             let text = if part == 0 { self.fresh("streamed") } else { format!(" and {part}") };
             self.push(json!({ "type": "delta", "message": message, "part": "text", "text": text }));
             pieces.push(text);
@@ -33,7 +33,7 @@ impl Maker {
     /// Rows that take the place of others: a compaction with or without its
     /// bracket, a cleared result, a message made anew.
     pub(super) fn replace(&mut self) {
-        match self.rng.u32(0..6) {
+        match self.choices.below(6) {
             0 => self.clear(),
             1 => self.make_anew(),
             2 | 3 => self.compact_with_bracket(),
@@ -50,8 +50,8 @@ impl Maker {
         if self.context.is_empty() {
             return None;
         }
-        let first = self.rng.usize(0..self.context.len());
-        let last = self.rng.usize(first..self.context.len().min(first + 6));
+        let first = self.choices.below(self.context.len());
+        let last = self.choices.between(first..=self.context.len().min(first + 6) - 1);
         Some((first, last))
     }
 
@@ -104,7 +104,7 @@ impl Maker {
             self.reached(State::RowsInBracket);
             self.user_message();
         }
-        match self.rng.u32(0..6) {
+        match self.choices.below(6) {
             0 => {
                 self.reached(State::OpenCompaction);
                 self.open_compaction = Some(id);
@@ -175,7 +175,7 @@ impl Maker {
         if found.is_empty() {
             return None;
         }
-        let at = self.rng.usize(0..found.len());
+        let at = self.choices.below(found.len());
         found.into_iter().nth(at)
     }
 

@@ -1,5 +1,5 @@
-//! Records that do everything wrong, at random and from a seed: the states in
-//! which real conversations are found, in every mixture.
+//! Records that do everything wrong, at random: the states in which real
+//! conversations are found, in every mixture.
 //!
 //! A record is made by telling a conversation (turns, rounds of one to four
 //! calls, results) and letting things happen to it: a result is lost, comes late,
@@ -8,9 +8,12 @@
 //! can follow it. [`Hostile::states`] says what happened, so that a test can
 //! assert that everything did.
 
+mod choices;
+mod conversation;
 mod drive;
 mod happen;
 mod parts;
+mod raw;
 mod state;
 
 use std::collections::BTreeSet;
@@ -19,7 +22,12 @@ use onrecord_spec::json::{self, Json};
 use onrecord_spec::record::Provenance;
 use serde_json::{Value, json};
 
+pub use choices::Choices;
+pub use conversation::{Conversation, MOST_BYTES, broken};
+#[cfg(feature = "proptest")]
+pub use conversation::{conversations, raw_rows};
 pub use drive::drive;
+pub use raw::{odd_rows_of, raw_rows_of};
 pub use state::State;
 
 /// A hostile record.
@@ -43,23 +51,22 @@ pub fn home() -> Provenance {
 /// cannot hold one.
 const HALF: char = '\u{E000}';
 
-/// Makes a record. The same state of the generator gives the same record.
-pub fn hostile(rng: &mut fastrand::Rng) -> Hostile {
-    let mut maker = Maker { rng: rng.fork(), ..Maker::default() };
+/// Makes a record. The same choices give the same record.
+pub fn hostile(choices: &mut Choices) -> Hostile {
+    let mut maker = Maker::new(choices);
     maker.records_call_starts = maker.one_in(2);
     if maker.one_in(8) {
         maker.reached(State::AssistantFirst);
         maker.assistant_message();
     }
-    for _ in 0..maker.rng.usize(1..=3) {
+    for _ in 0..maker.choices.between(1..=3) {
         maker.turn();
     }
     maker.finish()
 }
 
-#[derive(Default)]
-struct Maker {
-    rng: fastrand::Rng,
+struct Maker<'a> {
+    choices: &'a mut Choices,
     records_call_starts: bool,
     rows: Vec<Value>,
     /// The ids of the rows in the context, in its order.
@@ -76,9 +83,24 @@ struct Maker {
     states: BTreeSet<State>,
 }
 
-impl Maker {
-    fn one_in(&mut self, n: u32) -> bool {
-        self.rng.u32(0..n) == 0
+impl<'a> Maker<'a> {
+    fn new(choices: &'a mut Choices) -> Self {
+        Self {
+            choices,
+            records_call_starts: false,
+            rows: Vec::new(),
+            context: Vec::new(),
+            late: Vec::new(),
+            ids: Vec::new(),
+            summaries: Vec::new(),
+            open_compaction: None,
+            strings: 0,
+            states: BTreeSet::new(),
+        }
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.choices.one_in(n)
     }
 
     fn reached(&mut self, state: State) {
@@ -100,7 +122,7 @@ impl Maker {
         let mut row = json!({ "seq": seq, "id": format!("row-{seq}"), "event": event });
         if self.one_in(4) && seq > 0 {
             self.reached(State::Parent);
-            let parent = self.rng.usize(0..seq);
+            let parent = self.choices.below(seq);
             row["parent"] = self.rows[parent]["id"].clone();
         }
         if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
@@ -113,7 +135,7 @@ impl Maker {
     /// A person writes, the model works in rounds, and answers or does not.
     fn turn(&mut self) {
         self.user_message();
-        for _ in 0..self.rng.usize(0..=2) {
+        for _ in 0..self.choices.between(0..=2) {
             self.round();
             if self.one_in(6) {
                 self.user_message();
@@ -127,7 +149,7 @@ impl Maker {
         }
         if self.one_in(10) {
             self.reached(State::TurnBoundary);
-            let edge = ["started", "ended", "interrupted"][self.rng.usize(0..3)];
+            let edge = ["started", "ended", "interrupted"][self.choices.below(3)];
             self.push(json!({ "type": "turn", "edge": edge }));
         }
         if self.one_in(12) {
@@ -161,14 +183,14 @@ impl Maker {
             self.reached(State::ResultInUserMessage);
             self.reached(State::LateResult);
             let late = self.late.remove(0);
-            blocks.insert(self.rng.usize(0..=blocks.len()), late);
+            blocks.insert(self.choices.between(0..=blocks.len()), late);
         }
         if self.one_in(25) {
             self.reached(State::StaleAuthority);
             let user = self.fresh("principal");
             blocks.push(json!({ "type": "authority", "facts": { "user": user } }));
         }
-        let more = match self.rng.u32(0..24) {
+        let more = match self.choices.below(24) {
             0 => {
                 self.reached(State::ForPeopleOnly);
                 json!({ "audience": "people" })
@@ -201,7 +223,7 @@ impl Maker {
             blocks.push(image);
         }
         let mut message = json!({ "type": "message", "role": "assistant", "blocks": blocks });
-        match self.rng.u32(0..16) {
+        match self.choices.below(16) {
             0 => {
                 self.reached(State::InterruptedMessage);
                 message["status"] = json!("interrupted");
@@ -217,7 +239,7 @@ impl Maker {
 
     /// One to four calls in one message, and what becomes of them.
     fn round(&mut self) {
-        let count = self.rng.usize(1..=4);
+        let count = self.choices.between(1..=4);
         self.reached(
             [State::OneCall, State::TwoCalls, State::ThreeCalls, State::FourCalls][count - 1],
         );
@@ -252,7 +274,7 @@ impl Maker {
             self.reached(State::CallStarted);
             self.push(json!({ "type": "call-started", "call": id }));
         }
-        self.rng.shuffle(&mut results);
+        self.choices.shuffle(&mut results);
         for result in results {
             self.push(result);
         }
@@ -261,7 +283,7 @@ impl Maker {
     /// Decides what becomes of a call: results that follow at once are put into
     /// `results`, and the rest comes earlier, later or never.
     fn fate_of(&mut self, id: &str, results: &mut Vec<Value>) {
-        match self.rng.u32(0..12) {
+        match self.choices.below(12) {
             0 | 1 => self.reached(State::MissingResult),
             2 | 3 => {
                 let late = self.result(id);

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::{HALF, Maker, State, home};
 
-impl Maker {
+impl Maker<'_> {
     pub(super) fn text(&mut self) -> Value {
         if self.one_in(12) {
             self.reached(State::EmptyBlock);
-            let blank = ["", " ", "\n\t"][self.rng.usize(0..3)];
+            let blank = ["", " ", "\n\t"][self.choices.below(3)];
             return json!({ "type": "text", "text": blank });
         }
         let mut text = self.fresh("said");
@@ -27,15 +27,15 @@ impl Maker {
 
     pub(super) fn call(&mut self, siblings: &[Value]) -> Value {
         let id = self.call_id(siblings);
-        let name = match self.rng.u32(0..20) {
+        let name = match self.choices.below(20) {
             0 => {
                 self.reached(State::OddName);
-                ["read file", "", "größe", "a.b"][self.rng.usize(0..4)]
+                ["read file", "", "größe", "a.b"][self.choices.below(4)]
             }
-            at => ["read_file", "run", "search-all"][at as usize % 3],
+            at => ["read_file", "run", "search-all"][at % 3],
         };
         let argument = self.fresh("argument");
-        let arguments = match self.rng.u32(0..16) {
+        let arguments = match self.choices.below(16) {
             0 => {
                 self.reached(State::BrokenArguments);
                 format!("{{\"path\":\"{argument}")
@@ -61,10 +61,10 @@ impl Maker {
 
     pub(super) fn call_id(&mut self, siblings: &[Value]) -> String {
         let number = self.ids.len();
-        match self.rng.u32(0..14) {
+        match self.choices.below(14) {
             0 if !self.ids.is_empty() => {
                 self.reached(State::ReusedId);
-                let at = self.rng.usize(0..self.ids.len());
+                let at = self.choices.below(self.ids.len());
                 self.ids[at].clone()
             }
             1 => {
@@ -133,7 +133,7 @@ impl Maker {
     pub(super) fn reasoning(&mut self) -> Value {
         let thought = self.fresh("thought");
         let mut block = json!({ "type": "reasoning", "text": thought });
-        let kind = self.rng.u32(0..5);
+        let kind = self.choices.below(5);
         if kind != 0 {
             let from = home();
             block["from"] = json!({

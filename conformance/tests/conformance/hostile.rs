@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use onrecord::Reference;
-use onrecord::generate::{State, drive, home, hostile};
+use onrecord::generate::{Choices, State, drive, home, hostile};
 use onrecord::spec::json::{Json, to_line};
 use onrecord::spec::judge::{Step, Trace, judge};
 use onrecord::spec::op::{Implementation, Mode, Op, Outcome, Replay};
@@ -76,10 +76,10 @@ fn for_each_seed<T: Ord + Send>(seeds: u64, attempt: fn(u64) -> BTreeSet<T>) -> 
 /// Makes the record of a seed, asks everything of it at random, and has it
 /// judged. Gives the ops, each with `refused` or what came of it.
 fn try_steps(seed: u64) -> BTreeSet<(&'static str, String)> {
-    let mut rng = fastrand::Rng::with_seed(seed);
-    let record = hostile(&mut rng);
+    let mut choices = Choices::of_seed(seed);
+    let record = hostile(&mut choices);
     let mut reference = Reference::default();
-    let trace = drive(&mut rng, &record, STEPS, &mut reference).unwrap();
+    let trace = drive(&mut choices, &record, STEPS, &mut reference).unwrap();
     let mut reached = BTreeSet::new();
     for step in &trace.steps {
         if let Outcome::Refused(refusal) = &step.outcome {
@@ -106,12 +106,12 @@ fn no_findings(seed: u64, trace: &Trace) {
 
 /// Makes the record of a seed, replays it, and has it judged.
 fn try_record(seed: u64) -> BTreeSet<State> {
-    let mut rng = fastrand::Rng::with_seed(seed);
-    let record = hostile(&mut rng);
-    let replays = replays(&mut rng);
+    let mut choices = Choices::of_seed(seed);
+    let record = hostile(&mut choices);
+    let replays = replays(&mut choices);
     // An append refuses a stale authority block, and a load keeps it.
     let imported = record.rows.iter().rposition(|row| row.get().contains("\"authority\""));
-    let cut = rng.usize(imported.map_or(0, |at| at + 1)..=record.rows.len());
+    let cut = choices.between(imported.map_or(0, |at| at + 1)..=record.rows.len());
     let rest: Vec<Json> = record.rows[cut..].to_vec();
     let mut ops = vec![Op::Load {
         header: Some(record.header),
@@ -142,21 +142,21 @@ fn try_record(seed: u64) -> BTreeSet<State> {
 }
 
 /// Both targets, with and without vision, of a model with random abilities.
-fn replays(rng: &mut fastrand::Rng) -> Vec<Replay> {
+fn replays(choices: &mut Choices) -> Vec<Replay> {
     let profile = Profile {
-        tools: rng.bool(),
-        prefill: rng.u8(0..4) == 0,
-        thinking: rng.bool(),
+        tools: choices.bool(),
+        prefill: choices.one_in(4),
+        thinking: choices.bool(),
         plain_reasoning: [
             PlainReasoning::Refused,
             PlainReasoning::Accepted,
             PlainReasoning::Required,
-        ][rng.usize(0..3)],
-        prefix_bound: rng.u8(0..4) == 0,
-        model: rng.bool().then(home),
+        ][choices.below(3)],
+        prefix_bound: choices.one_in(4),
+        model: choices.bool().then(home),
         ..Profile::default()
     };
-    let mode = if rng.u8(0..3) == 0 { Mode::Running } else { Mode::Cold };
+    let mode = if choices.one_in(3) { Mode::Running } else { Mode::Cold };
     let both = Target::ALL.into_iter().flat_map(|target| [(target, true), (target, false)]);
     both.map(|(target, vision)| Replay {
         target,

@@ -3,7 +3,7 @@
 
 use onrecord::Reference;
 use onrecord::check::Status;
-use onrecord::generate::{drive, hostile};
+use onrecord::generate::{Choices, drive, hostile};
 use onrecord::spec::json::to_line;
 use onrecord::spec::op::{Implementation, Op, Outcome};
 use onrecord::spec::text::Text;
@@ -37,10 +37,10 @@ fn random_questions_are_answered_as_by_the_reference() {
     let mut store = SqliteStore::open(&folder.path().join("store.sqlite")).unwrap();
     let mut asked = 0;
     for seed in 0..RECORDS {
-        let mut rng = fastrand::Rng::with_seed(seed);
-        let record = hostile(&mut rng);
+        let mut choices = Choices::of_seed(seed);
+        let record = hostile(&mut choices);
         let mut reference = Reference::new();
-        let trace = drive(&mut rng, &record, STEPS, &mut reference).unwrap();
+        let trace = drive(&mut choices, &record, STEPS, &mut reference).unwrap();
         let mut cursor = None;
         for (at, step) in trace.steps.iter().enumerate() {
             // Each has cursors of its own.

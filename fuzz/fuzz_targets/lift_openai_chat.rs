@@ -1,0 +1,4 @@
+//! Looks for bytes that break the equation `lift_openai_chat`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| onrecord_fuzz::bytes::lift_openai_chat(bytes));

@@ -1,0 +1,4 @@
+//! Looks for bytes that break the equation `log`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| onrecord_fuzz::bytes::log(bytes));
