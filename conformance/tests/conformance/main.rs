@@ -7,6 +7,7 @@
     reason = "a test that cannot go on must fail"
 )]
 
+mod all_ops;
 mod api;
 mod bad_input;
 mod baselines;
