@@ -67,7 +67,7 @@ impl Mutants {
             ));
         }
         let bar = bar(wanted.len());
-        let mut matrix = Matrix::of(&suite, wanted, |_| true, &mut || bar.inc(1));
+        let mut matrix = Matrix::of(&suite, wanted, &|| bar.inc(1));
         bar.finish_and_clear();
         if !self.filter.is_empty() {
             // Who asks for some mutants does not ask which are missing.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use onrecord_reference::Reference;
 use onrecord_spec::finding::Ruling;
 use onrecord_spec::judge::{Trace, judge};
 use onrecord_spec::op::Implementation;
@@ -55,20 +56,31 @@ impl Kills {
 }
 
 impl Matrix {
-    /// Gives each of these mutants the wanted cases that name its rule. `judged` may
-    /// take rulings away: it tells whether a judge counts.
+    /// Gives each of these mutants the wanted cases that name its rule, on all cores.
+    /// `progress` is called when one is done.
     pub fn of<'a>(
         suite: &Suite,
         mutants: impl IntoIterator<Item = &'a Mutant>,
-        judged: impl Fn(Rule) -> bool,
-        progress: &mut dyn FnMut(),
+        progress: &(dyn Fn() + Sync),
     ) -> Self {
         let cases = suite.cases();
-        let mut rows = Vec::new();
-        for mutant in mutants {
-            rows.push(kills(&cases, mutant, &judged));
-            progress();
-        }
+        let mutants: Vec<&Mutant> = mutants.into_iter().collect();
+        let next = AtomicUsize::new(0);
+        let done = Mutex::new(BTreeMap::new());
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    while let Some((at, mutant)) = taken(&next, &mutants) {
+                        let kills = kills(&cases, mutant);
+                        if let Ok(mut done) = done.lock() {
+                            done.insert(at, kills);
+                        }
+                        progress();
+                    }
+                });
+            }
+        });
+        let rows: Vec<Kills> = done.into_inner().unwrap_or_default().into_values().collect();
         let has = |rule: Rule| rows.iter().any(|kills| kills.rule == rule);
         let without_mutant =
             musts().filter(|rule| suite.selection.wants_rule(*rule) && !has(*rule));
@@ -90,7 +102,13 @@ fn musts() -> impl Iterator<Item = Rule> {
         .filter(|rule| rule.level() == Level::Must && rule.status() == Status::Judged)
 }
 
-fn kills(cases: &[Case], mutant: &Mutant, judged: &impl Fn(Rule) -> bool) -> Kills {
+/// The next mutant that nobody has taken, with its place.
+fn taken<'a>(next: &AtomicUsize, mutants: &[&'a Mutant]) -> Option<(usize, &'a Mutant)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    mutants.get(at).map(|mutant| (at, *mutant))
+}
+
+fn kills(cases: &[Case], mutant: &Mutant) -> Kills {
     let mut kills = Kills {
         mutant: mutant.name,
         rule: mutant.rule,
@@ -108,7 +126,7 @@ fn kills(cases: &[Case], mutant: &Mutant, judged: &impl Fn(Rule) -> bool) -> Kil
                 kills.crashed.insert(case.id.clone(), what);
             }
             Ok(rulings) => {
-                for rule in broken(&rulings).filter(|rule| judged(*rule)) {
+                for rule in broken(&rulings) {
                     if rule == mutant.rule {
                         kills.caught.push(case.id.clone());
                     } else {
@@ -132,17 +150,4 @@ fn attempt(
 
 fn broken(rulings: &BTreeMap<Rule, Ruling>) -> impl Iterator<Item = Rule> {
     rulings.iter().filter(|(_, ruling)| !ruling.findings.is_empty()).map(|(rule, _)| *rule)
-}
-
-/// The rules whose judges find something in the reference itself, with the case: a
-/// suite for which this is not empty counts faults that are none.
-#[must_use]
-pub fn false_alarms(suite: &Suite) -> Vec<(String, Rule)> {
-    let mut found = Vec::new();
-    for case in suite.cases() {
-        if let Ok(rulings) = attempt(&case, &mut Reference::new()) {
-            found.extend(broken(&rulings).map(|rule| (case.id.clone(), rule)));
-        }
-    }
-    found
 }

@@ -10,7 +10,15 @@ const NAMED: usize = 3;
 /// The matrix as Markdown: a table with a line a mutant.
 #[must_use]
 pub fn markdown(matrix: &Matrix) -> String {
-    let mut text = String::from(
+    let caught = matrix.mutants.iter().filter(|kills| kills.is_caught()).count();
+    let mut text = format!(
+        "# What the suite catches\n\n\
+         {}, each the reference with one fault; {caught} are caught by the judge of the rule that \
+         they break, in a fixture that names it. Made by `onrecord mutants --format markdown`; a \
+         test fails when it is stale.\n\n",
+        crate::words::count(matrix.mutants.len(), "mutant")
+    );
+    text.push_str(
         "| rule | mutant | what it does wrong | cases that name the rule | caught in | the first of them |\n\
          |---|---|---|--:|--:|---|\n",
     );

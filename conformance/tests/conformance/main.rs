@@ -18,6 +18,7 @@ mod harness_logs;
 mod hostile;
 mod live;
 mod models;
+mod mutants;
 mod reports;
 mod rules;
 mod schemas;

@@ -27,6 +27,7 @@ pub(super) use speech::{doing_not_saying, saying_not_doing, text_as_speech};
 
 use super::canary::Class;
 use super::context::{What, outputs};
+use super::crossing::Crossing;
 use super::evidence::Evidence;
 use crate::finding::{Finding, Ruling};
 use crate::op::{Op, Outcome};
@@ -112,18 +113,35 @@ pub(super) fn kinds_exhaustive(evidence: &Evidence<'_>) -> Ruling {
         });
         let shown = crosses(|class| matches!(class, Class::Image)) || marked;
         for (kind, there) in [
-            ("text", crosses(|class| matches!(class, Class::Said(_)))),
-            ("call", !crossing.wire_call.is_empty()),
-            ("result", crosses(|class| matches!(class, Class::Output))),
-            ("image", shown),
+            ("blocks of kind `text`", crosses(|class| matches!(class, Class::Said(_)))),
+            ("blocks of kind `call`", !crossing.wire_call.is_empty()),
+            ("blocks of kind `result`", crosses(|class| matches!(class, Class::Output))),
+            ("blocks of kind `image`", shown),
+            ("rows of kind `delta`", streams_cross(crossing)),
         ] {
             if !there {
-                let message =
-                    format!("the context holds blocks of kind `{kind}`; nothing stands for them");
+                let message = format!("the context holds {kind}; nothing stands for them");
                 let step = crossing.asked.step;
                 ruling.find(Finding::new(Rule::ReplayKindsExhaustive, step, message));
             }
         }
     }
     ruling
+}
+
+/// True if the text of messages of which only pieces were stored crosses, or there is
+/// none to follow.
+fn streams_cross(crossing: &Crossing<'_>) -> bool {
+    let streamed: BTreeSet<u64> = crossing
+        .context
+        .pieces
+        .iter()
+        .filter(|piece| piece.streamed && matches!(piece.what, What::Said(..)))
+        .map(|piece| piece.seq)
+        .collect();
+    let sources = &crossing.seen.needles.sources;
+    let is_streamed =
+        |needle: &[(u64, Class)]| needle.iter().any(|(seq, _)| streamed.contains(seq));
+    !sources.iter().any(|needle| is_streamed(needle))
+        || crossing.seen.all.iter().any(|sighting| is_streamed(&sources[sighting.needle]))
 }
