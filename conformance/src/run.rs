@@ -201,15 +201,25 @@ fn steps(
     Ok(None)
 }
 
-/// What came back from a case's steps, for who judges it otherwise than a run. An
-/// error is a fault of the implementation, or says that it does not do a step.
-pub(crate) fn trace(case: &Case, implementation: &mut dyn Implementation) -> Result<Trace, String> {
-    let hello = guarded(|| implementation.hello()).map_err(|fault| fault.message)?;
+/// Why a case has no trace.
+pub(crate) enum Broken {
+    /// A step is not supported, for this reason.
+    Unsupported(String),
+    /// The implementation broke in this step.
+    Fault(usize, Fault),
+}
+
+/// What came back from a case's steps, for who judges it otherwise than a run.
+pub(crate) fn trace(case: &Case, implementation: &mut dyn Implementation) -> Result<Trace, Broken> {
+    let hello = guarded(|| implementation.hello()).map_err(|fault| Broken::Fault(0, fault))?;
+    if let Some(reason) = unsupported(case, &hello) {
+        return Err(Broken::Unsupported(reason));
+    }
     let mut walk = Walk::of(case, hello);
     match steps(implementation, case, &mut walk, false) {
         Ok(None) => Ok(walk.trace),
-        Ok(Some(reason)) => Err(reason),
-        Err((step, fault)) => Err(format!("step {step}: {}", fault.message)),
+        Ok(Some(reason)) => Err(Broken::Unsupported(reason)),
+        Err((step, fault)) => Err(Broken::Fault(step, fault)),
     }
 }
 
@@ -362,7 +372,7 @@ fn unsupported(case: &Case, hello: &Hello) -> Option<String> {
 }
 
 /// Why a rule about reports cannot be checked.
-fn unreported(rule: Rule, hello: &Hello) -> Option<String> {
+pub(crate) fn unreported(rule: Rule, hello: &Hello) -> Option<String> {
     let missing = |report| !hello.reports.contains(&report);
     if rule == Rule::ReplayAnomaliesNamed && missing(Reports::Anomalies) {
         Some("it reports no anomalies".to_string())
@@ -398,7 +408,8 @@ pub(crate) fn fitting(op: &Op, outcome: Outcome) -> Result<Outcome, Fault> {
         OutcomeKind::Stamp => matches!(op, Op::Stamp {}),
         OutcomeKind::Synced => matches!(op, Op::Sync { .. }),
         OutcomeKind::Recalled => matches!(op, Op::Recall { .. }),
-        OutcomeKind::Archived => matches!(op, Op::Archive { crash: None }),
+        // Who has nothing to write cannot die of it.
+        OutcomeKind::Archived => matches!(op, Op::Archive { .. }),
         OutcomeKind::Parts => matches!(op, Op::Parts { .. }),
         OutcomeKind::Migrated => matches!(op, Op::Migrate(Migrate { crash: false, .. })),
         OutcomeKind::Crashed => {

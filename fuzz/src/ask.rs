@@ -1,10 +1,9 @@
 //! How the equations ask the reference, and what they compare.
 
 use onrecord::Reference;
-use onrecord::generate::{Choices, Hostile, home};
+use onrecord::generate::{Choices, Hostile, any_replay};
 use onrecord::spec::json::{Json, to_line};
-use onrecord::spec::op::{Implementation, Mode, Op, Outcome, Replay, Replayed};
-use onrecord::spec::target::{PlainReasoning, Profile, Target};
+use onrecord::spec::op::{Implementation, Op, Outcome, Replay, Replayed};
 
 /// Asks, in process: a fault is a broken equation.
 pub fn ask(implementation: &mut dyn Implementation, op: &Op) -> Outcome {
@@ -62,22 +61,6 @@ pub fn replayed(reference: &mut Reference, replay: &Replay) -> Replayed {
         Outcome::Replayed(replayed) => replayed,
         other => panic!("{other:?}"),
     }
-}
-
-/// A replay to any target, of a model with any abilities.
-pub fn any_replay(choices: &mut Choices) -> Replay {
-    let plain = [PlainReasoning::Required, PlainReasoning::Accepted, PlainReasoning::Refused];
-    let profile = Profile {
-        vision: !choices.bool(),
-        tools: !choices.bool(),
-        prefill: choices.one_in(4),
-        thinking: choices.bool(),
-        plain_reasoning: plain[choices.below(3)],
-        prefix_bound: choices.one_in(4),
-        model: choices.bool().then(home),
-    };
-    let mode = if choices.one_in(3) { Mode::Running } else { Mode::Cold };
-    Replay { target: Target::ALL[choices.below(2)], profile, mode }
 }
 
 /// Everything that can be asked of a record without changing it, but what counts its

@@ -2,15 +2,13 @@
 //! where the spec says that it does not.
 
 use onrecord::Reference;
-use onrecord::generate::{Choices, Conversation, broken, odd_rows_of, raw_rows_of};
+use onrecord::generate::{Choices, Conversation, any_replay, broken, odd_rows_of, raw_rows_of};
 use onrecord::spec::json::Json;
 use onrecord::spec::op::{Compact, Cut, Ending, Mode, Op, Outcome, SummaryText};
 use onrecord::spec::record::CompactionMode;
 use onrecord::spec::text::Text;
 
-use crate::ask::{
-    answers, any_replay, ask, context, holding, load, log, questions, replayed, rows,
-};
+use crate::ask::{answers, ask, context, holding, load, log, questions, replayed, rows};
 
 /// Rows that are no rows, or not in this order, are refused whole: what was held
 /// before is asked, and answers as it did.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use onrecord::Reference;
-use onrecord::generate::{Conversation, Hostile};
+use onrecord::generate::{Conversation, Hostile, any_replay};
 use onrecord::spec::json::{Json, keep};
 use onrecord::spec::op::{Mode, Outcome, Replay};
 use onrecord::spec::target::Profile;
 use onrecord::spec::wire::{Body, Part, Wire, WireRole};
 use serde_json::{Value, json};
 
-use crate::ask::{any_replay, ask, context, holding, load, replayed};
+use crate::ask::{ask, context, holding, load, replayed};
 
 /// A replay comes of every record, is valid, and is the same when asked of another
 /// process. Each call has its result directly behind it; each text that stands for the

@@ -4,7 +4,9 @@
 //! 2 usage (a wrong command line, a file that cannot be used, nothing matched),
 //! 3 the adapter or the runner broke.
 
+mod diff;
 mod explain;
+mod fuzz;
 mod list;
 mod log;
 mod mutants;
@@ -55,6 +57,7 @@ Examples:
   onrecord                                     the whole suite on the reference
   onrecord smoke -- python3 my_adapter.py      is my adapter right?
   onrecord run -- python3 my_adapter.py        does what it stands for keep the rules?
+  onrecord fuzz --time 1m -- python3 my_adapter.py  what else breaks it?
   onrecord explain replay.call-answered        what a rule says, why, and what harm follows
   onrecord replay log.jsonl --target anthropic what a model would be sent
   onrecord transcript log.jsonl                what people would see
@@ -72,6 +75,10 @@ enum Command {
     Run(Box<run::Run>),
     /// Check an adapter itself, before what it stands for is judged.
     Smoke(smoke::Smoke),
+    /// Throw random records at a program, and keep the smallest that break a rule.
+    Fuzz(fuzz::Fuzzing),
+    /// Show where two programs differ, and which of them breaks a rule there.
+    Diff(diff::Diff),
     /// Show which fixtures catch which implementation that is broken on purpose.
     Mutants(mutants::Mutants),
     /// List rules, fixtures or targets.
@@ -136,6 +143,8 @@ fn dispatch(arguments: Arguments) -> Result<u8, Stop> {
         None => run::Run::default().perform(fixtures),
         Some(Command::Run(run)) => run.perform(fixtures),
         Some(Command::Smoke(smoke)) => smoke.perform(),
+        Some(Command::Fuzz(fuzz)) => fuzz.perform(),
+        Some(Command::Diff(diff)) => diff.perform(fixtures),
         Some(Command::Mutants(mutants)) => mutants.perform(fixtures),
         Some(Command::List(list)) => list.perform(fixtures),
         Some(Command::Explain(explain)) => explain.perform(fixtures),

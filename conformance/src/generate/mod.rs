@@ -19,7 +19,9 @@ mod state;
 use std::collections::BTreeSet;
 
 use onrecord_spec::json::{self, Json};
+use onrecord_spec::op::{Mode, Replay};
 use onrecord_spec::record::Provenance;
+use onrecord_spec::target::{PlainReasoning, Profile, Target};
 use serde_json::{Value, json};
 
 pub use choices::Choices;
@@ -45,6 +47,22 @@ pub struct Hostile {
 #[must_use]
 pub fn home() -> Provenance {
     Provenance { provider: "hearth".into(), api: "talk".into(), model: "ember-2".into() }
+}
+
+/// A replay to any target, of a model with any abilities.
+pub fn any_replay(choices: &mut Choices) -> Replay {
+    let plain = [PlainReasoning::Required, PlainReasoning::Accepted, PlainReasoning::Refused];
+    let profile = Profile {
+        vision: !choices.bool(),
+        tools: !choices.bool(),
+        prefill: choices.one_in(4),
+        thinking: choices.bool(),
+        plain_reasoning: plain[choices.below(3)],
+        prefix_bound: choices.one_in(4),
+        model: choices.bool().then(home),
+    };
+    let mode = if choices.one_in(3) { Mode::Running } else { Mode::Cold };
+    Replay { target: Target::ALL[choices.below(2)], profile, mode }
 }
 
 /// Stands for half a surrogate pair until the row is written, since a Rust string

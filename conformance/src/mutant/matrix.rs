@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Mutant;
 use crate::fixture::Case;
-use crate::run;
+use crate::run::{self, Broken};
 use crate::suite::Suite;
 
 /// Which fixtures catch which mutant.
@@ -144,7 +144,10 @@ fn attempt(
     case: &Case,
     implementation: &mut dyn Implementation,
 ) -> Result<BTreeMap<Rule, Ruling>, String> {
-    let trace: Trace = run::trace(case, implementation)?;
+    let trace: Trace = run::trace(case, implementation).map_err(|broken| match broken {
+        Broken::Unsupported(reason) => reason,
+        Broken::Fault(step, fault) => format!("step {step}: {}", fault.message),
+    })?;
     catch_unwind(AssertUnwindSafe(|| judge(&trace))).map_err(|_| "a judge panicked".to_string())
 }
 

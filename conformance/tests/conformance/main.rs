@@ -14,6 +14,7 @@ mod baselines;
 mod command_line;
 mod fakes;
 mod fixtures;
+mod fuzzing;
 mod harness_logs;
 mod hostile;
 mod live;

@@ -3,7 +3,7 @@
 use onrecord_reference::Reference;
 use onrecord_spec::archive::{Archived, Parts};
 use onrecord_spec::json::Json;
-use onrecord_spec::op::Outcome;
+use onrecord_spec::op::{Outcome, RefusalCode};
 
 use super::{perform, row, user};
 
@@ -83,7 +83,10 @@ fn whoever_dies_is_made_good_by_the_next() {
         let mut reference = Reference::new();
         load(&mut reference, false, &[row(0, &user("one")), row(1, &user("two"))]);
         die(&mut reference, place);
-        assert_eq!(held(&mut reference), (Vec::new(), 0), "{place}");
+        // No part is whole and named: nothing was archived yet.
+        let parts = perform(&mut reference, r#"{"parts":{"conversation":"barn"}}"#).unwrap();
+        let Outcome::Refused(refused) = parts else { panic!("{place}: {parts:?}") };
+        assert_eq!(refused.code, RefusalCode::NoArchive, "{place}");
         let next = write(&mut reference);
         assert_eq!(next.part.is_none(), bytes_are_few, "{place}");
         let expected = ["part-000000 r0", "part-000000 r1"];
