@@ -8,6 +8,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::wildcard_enum_match_arm,
     reason = "an equation that does not hold ends in a panic: that is what an engine looks for"
 )]
 

@@ -92,8 +92,8 @@ pub fn prefix(bytes: &[u8]) {
     // What was added to end with a person's message goes, and a last text has its end
     // again (ANT-12).
     let gone = &before[same..];
-    let ending = gone.len() <= 1 && gone.iter().all(|part| is_text(part));
-    let trimmed = gone.len() == 2 && gone.iter().all(|part| is_text(part));
+    let ending = gone.len() <= 1 && gone.iter().all(is_text);
+    let trimmed = gone.len() == 2 && gone.iter().all(is_text);
     assert!(ending || trimmed, "changed: {gone:?}\nnow: {:?}", &after[same..]);
 }
 

@@ -76,6 +76,9 @@ enum Format {
     Json,
 }
 
+/// One that is compared.
+type Side = Box<dyn Implementation>;
+
 /// How much of an answer is told.
 const QUOTED: usize = 400;
 
@@ -134,9 +137,9 @@ impl Diff {
     }
 
     /// The two that are compared.
-    fn sides(&self) -> Result<(Box<dyn Implementation>, Box<dyn Implementation>), Stop> {
+    fn sides(&self) -> Result<(Side, Side), Stop> {
         let commands: Vec<&[String]> = self.commands.split(|word| word == "--").collect();
-        let adapter = |command: &[String]| -> Box<dyn Implementation> {
+        let adapter = |command: &[String]| -> Side {
             let timeout = self.timeout.unwrap_or(Limits::default().timeout);
             Box::new(Adapter::new(command.to_vec(), Limits { timeout, ..Limits::default() }))
         };

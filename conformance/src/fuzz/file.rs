@@ -62,24 +62,17 @@ fn step(step: &CaseStep) -> String {
 
 /// The op as a member of an object: its name, and what stands inside it.
 fn op(step: &CaseStep) -> String {
-    match &step.op {
-        Op::Load { header, rows, beside } => {
-            let header = header.as_ref().map(|it| format!("\"header\": {it}, "));
-            let beside = if *beside { "\"beside\": true, " } else { "" };
-            let list = list(rows);
-            format!("\"load\": {{{}{beside}\"rows\": {list}}}", header.unwrap_or_default())
-        }
-        Op::Append { rows, .. } if step.late.place => {
-            format!("\"append\": {{\"rows\": {}}}", list(rows))
-        }
-        other => {
-            let line = to_line(other).unwrap_or_default();
-            line.strip_prefix('{')
-                .and_then(|it| it.strip_suffix('}'))
-                .unwrap_or_default()
-                .to_string()
-        }
+    if let Op::Load { header, rows, beside } = &step.op {
+        let header = header.as_ref().map(|it| format!("\"header\": {it}, ")).unwrap_or_default();
+        let beside = if *beside { "\"beside\": true, " } else { "" };
+        return format!("\"load\": {{{header}{beside}\"rows\": {}}}", list(rows));
     }
+    if let (Op::Append { rows, .. }, true) = (&step.op, step.late.place) {
+        return format!("\"append\": {{\"rows\": {}}}", list(rows));
+    }
+    let line = to_line(&step.op).unwrap_or_default();
+    let inside = line.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    inside.unwrap_or_default().to_string()
 }
 
 fn list(rows: &[Json]) -> String {

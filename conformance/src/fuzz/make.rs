@@ -3,6 +3,7 @@
 use onrecord_spec::json::{Json, keep};
 use onrecord_spec::op::{Fault, Hello, Implementation, Op, Outcome};
 use onrecord_spec::target::Target;
+use onrecord_spec::text::Text;
 use serde_json::Value;
 
 use super::Fuzz;
@@ -23,7 +24,7 @@ pub(super) fn case(
     let mut choices = Choices::of_seed(fuzz.seed.wrapping_add(number));
     let record = hostile(&mut choices);
     let hello = implementation.hello()?;
-    let steps = if number % 2 == 0 {
+    let steps = if number.is_multiple_of(2) {
         sent(fuzz, &mut choices, &record, &hello)
     } else {
         let trace = drive(&mut choices, &record, QUESTIONS, implementation)?;
@@ -65,23 +66,11 @@ pub(super) fn step(op: Op, late: Late) -> CaseStep {
 /// place, and a page goes on before the page whose cursor it was given.
 fn repeatable(asked: Vec<(Op, Outcome)>) -> Vec<CaseStep> {
     let mut steps: Vec<CaseStep> = Vec::new();
-    let mut cursors: Vec<(usize, onrecord_spec::text::Text)> = Vec::new();
+    let mut cursors: Vec<(usize, Text)> = Vec::new();
     for (op, outcome) in asked {
         let at = steps.len();
         let stored = matches!(outcome, Outcome::Appended { .. } | Outcome::Known { .. });
-        let (op, late) = match op {
-            Op::Append { expect, rows } if stored => {
-                let rows = rows.iter().map(without_seq).collect();
-                (Op::Append { expect, rows }, Late { place: true, ..Late::default() })
-            }
-            Op::Page { limit, before: Some(cursor) } => {
-                let given = cursors.iter().rev().find(|(_, known)| *known == cursor);
-                let before_step = given.map(|(step, _)| *step);
-                let before = if before_step.is_some() { None } else { Some(cursor) };
-                (Op::Page { limit, before }, Late { before_step, ..Late::default() })
-            }
-            other => (other, Late::default()),
-        };
+        let (op, late) = repeatable_op(op, stored, &cursors);
         if let Outcome::Page(page) = &outcome {
             cursors.extend(page.before.clone().map(|cursor| (at, cursor)));
         }
@@ -90,6 +79,22 @@ fn repeatable(asked: Vec<(Op, Outcome)>) -> Vec<CaseStep> {
         }
     }
     steps
+}
+
+/// The op without what only holds where it was asked.
+fn repeatable_op(op: Op, stored: bool, cursors: &[(usize, Text)]) -> (Op, Late) {
+    if let (Op::Append { expect, rows }, true) = (&op, stored) {
+        let (expect, rows) = (*expect, rows.iter().map(without_seq).collect());
+        return (Op::Append { expect, rows }, Late { place: true, ..Late::default() });
+    }
+    if let Op::Page { limit, before: Some(cursor) } = &op {
+        let given = cursors.iter().rev().find(|(_, known)| known == cursor);
+        if let Some((step, _)) = given {
+            let late = Late { before_step: Some(*step), ..Late::default() };
+            return (Op::Page { limit: *limit, before: None }, late);
+        }
+    }
+    (op, Late::default())
 }
 
 /// A row without its place. One that no JSON library can hold keeps it.

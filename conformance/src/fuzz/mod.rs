@@ -156,7 +156,7 @@ impl Fuzz {
 /// What came of a case.
 pub(crate) enum Attempt {
     /// It was answered to its end.
-    Answered(Trace, BTreeMap<Rule, Ruling>),
+    Answered(Box<Trace>, BTreeMap<Rule, Ruling>),
     /// A step is not supported.
     Unsupported(String),
     /// The implementation broke.
@@ -173,7 +173,7 @@ pub(crate) fn attempt(case: &Case, implementation: &mut dyn Implementation) -> A
             rulings.retain(|rule, ruling| {
                 !ruling.findings.is_empty() && run::unreported(*rule, &trace.hello).is_none()
             });
-            Attempt::Answered(trace, rulings)
+            Attempt::Answered(Box::new(trace), rulings)
         }
     }
 }

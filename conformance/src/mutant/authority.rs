@@ -14,9 +14,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Rule::AuthorityFresh,
         "A request is sent without the runtime's facts.",
         || {
-            Box::new(|reference, op| match op {
-                Op::Request { replay, .. } => reference.perform(&Op::Replay(replay.clone())),
-                other => reference.perform(other),
+            Box::new(|reference, op| {
+                if let Op::Request { replay, .. } = op {
+                    return reference.perform(&Op::Replay(replay.clone()));
+                }
+                reference.perform(op)
             })
         },
     ),
@@ -75,10 +77,10 @@ fn store_all_the_same(reference: &mut Reference, op: &Op) -> Result<Outcome, Fau
     let mut all = rows(reference)?;
     all.extend(more.iter().cloned());
     let loaded = reference.perform(&Op::Load { header, rows: all, beside: false })?;
-    Ok(match loaded {
-        Outcome::Loaded { next, .. } => Outcome::Appended { next },
-        refused => refused,
-    })
+    if let Outcome::Loaded { next, .. } = loaded {
+        return Ok(Outcome::Appended { next });
+    }
+    Ok(loaded)
 }
 
 fn facts_as_speech(reference: &mut Reference, op: &Op) -> Result<Outcome, Fault> {

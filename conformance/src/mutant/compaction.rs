@@ -284,12 +284,10 @@ fn let_go_of_the_range(reference: &mut Reference, op: &Op) -> Result<Outcome, Fa
     let Op::Compact(Compact { cut: Some(Cut::Range { first, last }), .. }) = op else {
         return reference.perform(op);
     };
-    let taken = match reference.perform(&Op::Context {})? {
-        Outcome::Context(context) => {
-            stretch(context.rows.into_iter().map(|row| row.id), first, last)
-        }
-        _none => Vec::new(),
-    };
+    let mut taken = Vec::new();
+    if let Outcome::Context(context) = reference.perform(&Op::Context {})? {
+        taken = stretch(context.rows.into_iter().map(|row| row.id), first, last);
+    }
     Ok(Outcome::Changed(Changed { next: next(reference)?, rows: Vec::new(), taken }))
 }
 
@@ -331,20 +329,20 @@ fn forgets_what_came_meanwhile() -> Perform {
     let mut meanwhile: BTreeSet<String> = BTreeSet::new();
     let mut gone: BTreeSet<String> = BTreeSet::new();
     Box::new(move |reference, op| {
-        match op {
-            Op::Compact(compact) if compact.end.is_none() => running = true,
-            Op::Compact(compact) if compact.cut.is_none() => {
+        if let Op::Compact(compact) = op {
+            if compact.end.is_none() {
+                running = true;
+            } else if compact.cut.is_none() {
                 running = false;
                 gone.append(&mut meanwhile);
             }
-            Op::Append { rows, .. } if running => {
-                let ids = rows.iter().filter_map(|row| {
-                    let row: Value = serde_json::from_str(row.get()).ok()?;
-                    row["id"].as_str().map(str::to_string)
-                });
-                meanwhile.extend(ids);
-            }
-            _other => {}
+        }
+        if let (Op::Append { rows, .. }, true) = (op, running) {
+            let ids = rows.iter().filter_map(|row| {
+                let row: Value = serde_json::from_str(row.get()).ok()?;
+                row["id"].as_str().map(str::to_string)
+            });
+            meanwhile.extend(ids);
         }
         let mut outcome = reference.perform(op)?;
         if let Outcome::Context(context) = &mut outcome {

@@ -78,10 +78,12 @@ pub(super) fn instead(
 ) -> Perform {
     Box::new(move |reference, op| {
         let outcome = reference.perform(op)?;
-        match &outcome {
-            Outcome::Refused(refusal) if refusal.code == code => then(reference, op),
-            _as_it_is => Ok(outcome),
+        if let Outcome::Refused(refusal) = &outcome
+            && refusal.code == code
+        {
+            return then(reference, op);
         }
+        Ok(outcome)
     })
 }
 

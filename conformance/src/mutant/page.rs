@@ -29,7 +29,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "parts-provenance",
         Rule::PageProvenanceTogether,
         "A page may begin between a summary and the rows that say what it covers.",
-        || answer(&["page"], |page| drop_first_while(page, |row| is_compaction_step(row))),
+        || answer(&["page"], |page| drop_first_while(page, is_compaction_step)),
     ),
     Mutant::new(
         "begins-in-a-stream",
@@ -93,11 +93,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Rule::PageCursorStrict,
         "A cursor that is none is taken for the newest page.",
         || {
-            instead(RefusalCode::BadCursor, |reference, op| match op {
-                Op::Page { limit, .. } => {
-                    reference.perform(&Op::Page { limit: *limit, before: None })
+            instead(RefusalCode::BadCursor, |reference, op| {
+                if let Op::Page { limit, .. } = op {
+                    return reference.perform(&Op::Page { limit: *limit, before: None });
                 }
-                other => reference.perform(other),
+                reference.perform(op)
             })
         },
     ),

@@ -184,10 +184,7 @@ fn rewrites_its_log(reference: &mut Reference, op: &Op) -> Result<Outcome, Fault
 
 fn numbers_anew(reference: &mut Reference, op: &Op) -> Result<Outcome, Fault> {
     let mut op = op.clone();
-    let first = match &op {
-        Op::Append { expect, .. } => *expect,
-        _from_the_start => 0,
-    };
+    let first = if let Op::Append { expect, .. } = &op { *expect } else { 0 };
     if let Op::Load { rows, .. } | Op::Append { rows, .. } = &mut op {
         for (at, row) in rows.iter_mut().enumerate() {
             let seq = first + at as u64;

@@ -264,14 +264,12 @@ impl Node {
             | Outcome::Migrated(Migrated { next, .. }) => self.next = *next,
             Outcome::Changed(Changed { next, rows, .. }) => {
                 self.next = *next;
-                let summary =
-                    rows.iter().find(|row| row.get().contains("\"compaction\",\"compaction\""));
-                let ids = rows.iter().chain(summary).filter_map(|row| {
+                let mut ids = rows.iter().filter_map(|row| {
                     let row: Value = serde_json::from_str(row.get()).ok()?;
                     let lands = row["replaces"]["source"] == "compaction";
                     lands.then(|| row["id"].as_str().map(str::to_string)).flatten()
                 });
-                self.summary = ids.last().or(self.summary.take());
+                self.summary = ids.next_back().or(self.summary.take());
             }
             _ => {}
         }

@@ -48,7 +48,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "results-in-order",
         Rule::ReplayResultBound,
         "The results of a round are given to its calls in the order in which they came.",
-        || projection(SENDING, bind_by_order),
+        || projection(SENDING, |rows| bind_by_order(rows)),
     ),
     Mutant::new(
         "ids-seen-ever",
@@ -83,7 +83,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "orphans-in-the-models-voice",
         Rule::ReplayOrphanNotSpeech,
         "A result without its call is told as something that the model said.",
-        || projection(SENDING, orphans_as_speech),
+        || projection(SENDING, |rows| orphans_as_speech(rows)),
     ),
     Mutant::new(
         "forgets-late-results",
@@ -95,7 +95,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "late-results-where-they-came",
         Rule::ReplayLateResult,
         "A result that came behind another message is sent behind it.",
-        || messages(move_past_the_next_message),
+        || messages(|sent| move_past_the_next_message(sent)),
     )
     .famous(),
     Mutant::new(
@@ -115,7 +115,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "prose-as-calls",
         Rule::ReplaySayingNotDoing,
         "What looks like a call in the model's text is declared as one.",
-        || projection(SENDING, prose_as_calls),
+        || projection(SENDING, |rows| prose_as_calls(rows)),
     ),
     Mutant::new(
         "short-ids",
@@ -249,7 +249,7 @@ fn delete_unanswered_calls(rows: &mut Vec<Value>) {
     rows.retain(|row| row["event"]["blocks"].as_array().is_none_or(|blocks| !blocks.is_empty()));
 }
 
-fn bind_by_order(rows: &mut Vec<Value>) {
+fn bind_by_order(rows: &mut [Value]) {
     let mut calls: Vec<String> = Vec::new();
     for row in rows.iter_mut() {
         let made = calls_of(row);
@@ -290,7 +290,7 @@ fn invent_calls(rows: &mut Vec<Value>) {
     }
 }
 
-fn orphans_as_speech(rows: &mut Vec<Value>) {
+fn orphans_as_speech(rows: &mut [Value]) {
     let orphans = orphans(rows);
     for (row, _) in rows.iter_mut().zip(orphans).filter(|(_, orphan)| *orphan) {
         let content = row["event"]["content"].clone();
@@ -313,7 +313,7 @@ fn forget_late_results(rows: &mut Vec<Value>) {
     });
 }
 
-fn move_past_the_next_message(sent: &mut Vec<Value>) {
+fn move_past_the_next_message(sent: &mut [Value]) {
     // The first message of results that a person's message follows goes behind it.
     for at in 0..sent.len().saturating_sub(1) {
         if sent[at]["role"] == "tool" && sent[at + 1]["role"] == "user" {
@@ -356,7 +356,7 @@ fn calls_as_prose(rows: &mut Vec<Value>) {
     }
 }
 
-fn prose_as_calls(rows: &mut Vec<Value>) {
+fn prose_as_calls(rows: &mut [Value]) {
     for (number, row) in rows.iter_mut().enumerate() {
         if row["event"]["role"] != "assistant" {
             continue;
