@@ -6,7 +6,7 @@
 //! does not do an op or that is caught by another rule's judge is not caught.
 //!
 //! Some faults are famous: they are how the field has really mended what was
-//! broken ([`Mutant::famous`]).
+//! broken ([`famous`](field@Mutant::famous)).
 
 mod archive;
 mod authority;
