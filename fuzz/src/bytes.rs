@@ -52,12 +52,12 @@ pub fn row(bytes: &[u8]) {
     assert_eq!(written.get(), to_json(&again).unwrap().get());
 }
 
-/// [`lift`] of OpenAI Chat.
+/// What the lift of OpenAI Chat makes of a payload.
 pub fn lift_openai_chat(bytes: &[u8]) {
     lift(Target::OpenaiChat, bytes);
 }
 
-/// [`lift`] of Anthropic.
+/// What the lift of Anthropic makes of a payload.
 pub fn lift_anthropic(bytes: &[u8]) {
     lift(Target::Anthropic, bytes);
 }
