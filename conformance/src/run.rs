@@ -424,7 +424,7 @@ pub(crate) fn fitting(op: &Op, outcome: Outcome) -> Result<Outcome, Fault> {
 }
 
 /// Runs code of an implementation in process: a panic is a fault of it.
-fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let message = format!("it panicked: {}", said(&*panic));
         Err(Fault { kind: FaultKind::Panicked, message, stderr: String::new() })

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Fuzz;
 use crate::fixture::{Case, CaseStep, Expect, Late};
 use crate::generate::{Choices, Hostile, any_replay, drive, hostile};
+use crate::run;
 
 /// How many questions stand behind a record that is asked anything.
 const QUESTIONS: usize = 10;
@@ -23,14 +24,18 @@ pub(super) fn case(
 ) -> Result<Case, Fault> {
     let mut choices = Choices::of_seed(fuzz.seed.wrapping_add(number));
     let record = hostile(&mut choices);
-    let hello = implementation.hello()?;
+    let hello = run::guarded(|| implementation.hello())?;
     let steps = if number.is_multiple_of(2) {
         sent(fuzz, &mut choices, &record, &hello)
     } else {
-        let trace = drive(&mut choices, &record, QUESTIONS, implementation)?;
-        let steps: Vec<(Op, Outcome)> =
-            trace.steps.into_iter().map(|step| (step.op, step.outcome)).collect();
-        repeatable(steps)
+        let mut recorder = Recorder { implementation, asked: Vec::new() };
+        let driven = drive(&mut choices, &record, QUESTIONS, &mut recorder);
+        let steps = repeatable(recorder.asked);
+        // What broke it is the last step of the case.
+        match driven {
+            Err(fault) if steps.is_empty() => return Err(fault),
+            Err(_) | Ok(_) => steps,
+        }
     };
     Ok(Case {
         id: format!("fuzzed/{number}"),
@@ -41,6 +46,24 @@ pub(super) fn case(
         allow_trivial: std::collections::BTreeMap::new(),
         steps,
     })
+}
+
+/// Takes down what is asked, and what broke the implementation too.
+struct Recorder<'a> {
+    implementation: &'a mut dyn Implementation,
+    asked: Vec<(Op, Option<Outcome>)>,
+}
+
+impl Implementation for Recorder<'_> {
+    fn hello(&mut self) -> Result<Hello, Fault> {
+        run::guarded(|| self.implementation.hello())
+    }
+
+    fn perform(&mut self, op: &Op) -> Result<Outcome, Fault> {
+        let answered = run::guarded(|| self.implementation.perform(op));
+        self.asked.push((op.clone(), answered.as_ref().ok().cloned()));
+        answered
+    }
 }
 
 /// The record, and replays of it to what the implementation has.
@@ -64,17 +87,17 @@ pub(super) fn step(op: Op, late: Late) -> CaseStep {
 
 /// The steps so that they can be asked again, and fewer of them: an append finds its
 /// place, and a page goes on before the page whose cursor it was given.
-fn repeatable(asked: Vec<(Op, Outcome)>) -> Vec<CaseStep> {
+fn repeatable(asked: Vec<(Op, Option<Outcome>)>) -> Vec<CaseStep> {
     let mut steps: Vec<CaseStep> = Vec::new();
     let mut cursors: Vec<(usize, Text)> = Vec::new();
     for (op, outcome) in asked {
         let at = steps.len();
-        let stored = matches!(outcome, Outcome::Appended { .. } | Outcome::Known { .. });
+        let stored = matches!(outcome, Some(Outcome::Appended { .. } | Outcome::Known { .. }));
         let (op, late) = repeatable_op(op, stored, &cursors);
-        if let Outcome::Page(page) = &outcome {
+        if let Some(Outcome::Page(page)) = &outcome {
             cursors.extend(page.before.clone().map(|cursor| (at, cursor)));
         }
-        if !matches!(outcome, Outcome::Unsupported { .. }) {
+        if !matches!(outcome, Some(Outcome::Unsupported { .. })) {
             steps.push(step(op, late));
         }
     }

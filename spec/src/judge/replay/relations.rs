@@ -234,6 +234,7 @@ impl Excuses {
             tail = tail.max(result.part + 1);
         }
         for_now.extend(markers_of_waiting(crossing, &for_now));
+        for_now.extend(opener_of_a_stream(crossing, &for_now));
         Self { open_answers, for_now, tail }
     }
 
@@ -246,6 +247,16 @@ impl Excuses {
         // of its own.
         if added || self.for_now.contains(&at) { Excuse::ForNow } else { Excuse::None }
     }
+}
+
+/// The message that was added before the first one because that is the model's, and is
+/// still streamed: when the whole comes, both may stand elsewhere.
+fn opener_of_a_stream(crossing: &Crossing<'_>, for_now: &BTreeSet<usize>) -> Option<usize> {
+    let mut parts = crossing.wire.parts();
+    let (_, opener) = parts.next()?;
+    let (message, _) = parts.next()?;
+    let added = matches!(opener.body, Body::Text(_)) && !crossing.seen.is_sighted(0);
+    (added && message.role == WireRole::Assistant && for_now.contains(&1)).then_some(0)
 }
 
 /// The parts without a string of their own that stand for results which still
