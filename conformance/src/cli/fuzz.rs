@@ -218,10 +218,11 @@ impl Told {
                 | FaultKind::WrongId
                 | FaultKind::TooLong
                 | FaultKind::ErrorAnswer
-                | FaultKind::Panicked => format!(
-                    "the adapter broke again and again: {}; `onrecord smoke` shows what it needs",
-                    fault.message
-                ),
+                | FaultKind::Panicked => {
+                    let when = if found.tried == 0 { "at its start" } else { "again and again" };
+                    let why = &fault.message;
+                    format!("the adapter broke {when}: {why}; `onrecord smoke` shows what it needs")
+                }
             }),
         }
     }

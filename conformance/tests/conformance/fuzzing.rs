@@ -157,6 +157,7 @@ fn the_command_says_what_it_did() {
         (vec!["fuzz", "--cases", "0"], 2, "0 is not in 1.."),
         (vec!["fuzz", "--time", "soon"], 2, "must be a time above 0 and up to a week"),
         (vec!["fuzz", "--cases", "2", "--", "no-such-adapter"], 3, "no-such-adapter"),
+        (vec!["fuzz", "--", "true"], 3, "the adapter broke at its start"),
         (vec!["diff", "--", "--"], 2, "one command or two are compared"),
         (vec!["diff", "--filter", "no-such-case", "--", "no-such-adapter"], 3, "no-such-adapter"),
     ] {
